@@ -1,0 +1,190 @@
+"""Every error that ChainCheck raises on purpose, and the exit code that each becomes.
+
+The tree::
+
+    ChainCheckError                 exit 2: the input, the command or the environment is at fault
+    ├── UsageError                  an option or a name that cannot be used as given
+    ├── MissingExtra                a package that only an optional extra installs
+    ├── InputError                  a file that cannot be used; names path, line and item
+    │   ├── UnreadableFile          missing, not permitted, truncated, corrupt, wrongly encoded
+    │   ├── BrokenLine              a line that is not one JSON object
+    │   ├── WrongSource             a file of another data set than the one named
+    │   ├── InvalidItem             a row whose columns are missing or hold the wrong thing
+    │   ├── DuplicateItem           the same item, cell or score twice
+    │   ├── IncompleteTriplet       a triplet that lacks one of its cells
+    │   ├── InvalidScore            a score that is not a finite number
+    │   ├── MissingScore            an item that has no score
+    │   └── UnknownScore            a score for no item of the data
+    ├── UnwritableOutput            a path that cannot be written, or a full disk
+    ├── NotebookFailed              a notebook's cell that raised; exit 1
+    └── MeasuredFailure             a check that ran and failed; exit 1
+
+A constructor takes the facts and writes the message itself, so that every message of one kind
+reads alike: where, what, and what to do about it. Nothing here is raised for a programming
+error; those stay ordinary Python exceptions.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import ClassVar
+
+__all__ = [
+    "BrokenLine",
+    "ChainCheckError",
+    "DuplicateItem",
+    "IncompleteTriplet",
+    "InputError",
+    "InvalidItem",
+    "InvalidScore",
+    "MeasuredFailure",
+    "MissingExtra",
+    "MissingScore",
+    "NotebookFailed",
+    "PathLike",
+    "UnknownScore",
+    "UnreadableFile",
+    "UnwritableOutput",
+    "UsageError",
+    "WrongSource",
+    "quote",
+]
+
+_LONGEST_QUOTE = 120
+PathLike = str | os.PathLike[str]
+
+
+def _one_line(text: str) -> str:
+    """Fold ``text`` to one printable line, since a message quotes what a file holds."""
+    folded = "".join(ch if ch.isprintable() else " " for ch in text)
+    return " ".join(folded.split())
+
+
+def quote(value: object) -> str:
+    """Quote a value from a file for a message: one line, printable, cut at 120 characters."""
+    text = _one_line(value if isinstance(value, str) else repr(value))
+    return f"'{text[:_LONGEST_QUOTE]}…'" if len(text) > _LONGEST_QUOTE else f"'{text}'"
+
+
+class ChainCheckError(Exception):
+    """Base of the tree.
+
+    Attributes:
+        remedy: what the user can do about it, or None.
+        exit_code: what the command line exits with.
+    """
+
+    exit_code: ClassVar[int] = 2
+
+    def __init__(self, problem: str, *, remedy: str | None = None) -> None:
+        self.problem = problem
+        self.remedy = remedy
+        super().__init__(f"{problem}. {remedy}" if remedy else problem)
+
+
+class UsageError(ChainCheckError):
+    """An option, a name or a combination that cannot be used as given."""
+
+
+class MissingExtra(ChainCheckError):
+    """A feature whose packages are not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(
+            f"{feature} needs packages that are not installed",
+            remedy=f"Install them with: pip install 'chaincheck-book[{extra}]'",
+        )
+
+
+class InputError(ChainCheckError):
+    """Something wrong with a file that was read.
+
+    Args:
+        problem: what is wrong, without a full stop.
+        path: the file.
+        line: 1-based line number, if the fault has one.
+        item: the id of the item or record at fault, if known.
+        remedy: what to do, a whole sentence without a full stop at its end.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: PathLike,
+        line: int | None = None,
+        item: object | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.path = os.fspath(path)
+        self.line = line
+        self.item = item
+        where = self.path if line is None else f"{self.path}:{line}"
+        who = "" if item is None else f"item {quote(item)}: "
+        super().__init__(_one_line(f"{where}: {who}{problem}"), remedy=remedy)
+
+
+class UnreadableFile(InputError):
+    """The bytes cannot be had: missing, a folder, not permitted, truncated, wrongly encoded."""
+
+
+class BrokenLine(InputError):
+    """A line that is not one JSON object of a sensible size."""
+
+
+class WrongSource(InputError):
+    """A file in the layout of another data set than the one that was named."""
+
+
+class InvalidItem(InputError):
+    """A row whose columns are missing or hold something they may not hold."""
+
+
+class DuplicateItem(InputError):
+    """An item id, a cell of a triplet, or a score that stands twice."""
+
+
+class IncompleteTriplet(InputError):
+    """A triplet that lacks one of the cells that a statistic needs."""
+
+
+class InvalidScore(InputError):
+    """A score that is not a finite number."""
+
+
+class MissingScore(InputError):
+    """An item of the data that the score file does not mention."""
+
+
+class UnknownScore(InputError):
+    """A score for an item that the data does not hold."""
+
+
+class UnwritableOutput(ChainCheckError):
+    """An output that could not be written; the target is left as it was."""
+
+    def __init__(self, path: PathLike, cause: OSError | str) -> None:
+        self.path = os.fspath(path)
+        reason = cause if isinstance(cause, str) else (cause.strerror or str(cause))
+        super().__init__(
+            _one_line(f"{self.path}: cannot write: {reason}"),
+            remedy="Nothing was left half-written; free space or name another path",
+        )
+
+
+class NotebookFailed(ChainCheckError):
+    """A notebook cell that raised while the book was built."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, notebook: PathLike, cell: int, cause: str) -> None:
+        self.notebook = os.fspath(notebook)
+        self.cell = cell
+        super().__init__(_one_line(f"{self.notebook}: cell {cell} failed: {cause}"))
+
+
+class MeasuredFailure(ChainCheckError):
+    """A check that was carried out and did not hold."""
+
+    exit_code: ClassVar[int] = 1

@@ -1,0 +1,1 @@
+"""Judges: everything that scores items."""

@@ -1,0 +1,1 @@
+"""Sources: one reader for each data set's own layout."""
