@@ -63,7 +63,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
         tail: what the relation leads to (the bridge b' of a decoy).
         tail_aliases: other names of the tail.
         passage: the passage that states it.
-        kind: kind of the tail ("person", "place", "organisation", "work", ...), None if unknown.
+        kind: kind of the tail ("person", "place", "organization", "work", ...), None if unknown.
         pronoun: "he", "she", "it" or "they" for the tail, None if unknown.
         source_id: the record that it comes from.
     """
@@ -132,12 +132,14 @@ class Unusable(msgspec.Struct, frozen=True):
         line: 1-based line or record number.
         code: short stable name of the reason ("comparison-question", "unanswerable", ...).
         reason: one sentence.
+        facts: the single facts that the record states all the same, for the pools.
     """
 
     source_id: str
     line: int
     code: str
     reason: str
+    facts: tuple[Fact, ...] = ()
 
 
 class Source(Protocol):

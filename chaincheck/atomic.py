@@ -1,0 +1,196 @@
+"""Files that are written whole or not at all.
+
+The bytes go to a temporary file beside the target, are flushed to disk, and take the target's
+place by one rename. Whatever goes wrong on the way, a full disk or Ctrl-C, the temporary file is
+removed and the target stays as it was. A gzip file carries no time and no name, so that the same
+content gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, cast
+
+from chaincheck.errors import PathLike, UnwritableOutput
+
+__all__ = ["OutputFile", "open_output", "write_bytes", "write_lines"]
+
+_LEVEL = 6
+_CHUNK = 2**20
+
+
+class OutputFile:
+    """Takes bytes for a target; a failure to write is an ``UnwritableOutput``."""
+
+    def __init__(self, path: PathLike, file: IO[bytes]) -> None:
+        self._path = path
+        self._file = file
+
+    def write(self, data: bytes) -> None:
+        """Write bytes.
+
+        Raises:
+            UnwritableOutput: they cannot be written, as on a full disk.
+        """
+        try:
+            self._file.write(data)
+        except OSError as cause:
+            raise UnwritableOutput(self._path, cause) from None
+
+
+def _target(path: PathLike) -> Path:
+    """Follow links, so that a link stays one; say at once what can never work."""
+    try:
+        target = Path(os.path.realpath(path))
+        if target.is_dir():
+            raise UnwritableOutput(path, "it is a folder")
+        parent = target.parent
+        if not parent.exists():
+            raise UnwritableOutput(path, f"the folder {parent} does not exist")
+        if not parent.is_dir():
+            raise UnwritableOutput(path, f"{parent} is not a folder")
+    except (OSError, ValueError) as cause:
+        raise UnwritableOutput(path, str(cause)) from None
+    return target
+
+
+def _mode(target: Path) -> int:
+    """Permissions of the target, or those that a new file would get."""
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename durable where folders can be flushed; elsewhere it is durable soon."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextlib.contextmanager
+def _stream(path: PathLike, raw: IO[bytes], *, packed: bool) -> Iterator[OutputFile]:
+    """Offer ``raw`` for writing, gzipped if ``packed``; everything is in ``raw`` at the end."""
+    if not packed:
+        yield OutputFile(path, raw)
+        return
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=raw, mtime=0) as file:
+        buffered = io.BufferedWriter(cast(io.RawIOBase, file), _CHUNK)
+        yield OutputFile(path, cast(IO[bytes], buffered))
+        buffered.flush()
+
+
+class _Body:
+    """Notes whether what went wrong did so in the caller's own code."""
+
+    failed = False
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.failed = kind is not None
+
+
+def _is_device(path: PathLike, target: Path) -> bool:
+    """Tell whether the path is one that a rename cannot or must not replace."""
+    text = Path(path).absolute().as_posix()
+    special = text.startswith(("/dev/", "/proc/")) and not text.startswith("/dev/shm/")
+    return special or (target.exists() and not target.is_file())
+
+
+def _replace(path: PathLike, target: Path, *, packed: bool) -> Iterator[OutputFile]:
+    """Yield a temporary file beside the target, then let it take the target's place."""
+    try:
+        handle, name = tempfile.mkstemp(
+            prefix=f".{target.name[:80]}.", suffix=".part", dir=target.parent
+        )
+    except OSError as cause:
+        raise UnwritableOutput(path, cause) from None
+    part = Path(name)
+    body = _Body()
+    try:
+        with os.fdopen(handle, "wb", buffering=_CHUNK) as raw:
+            with _stream(path, raw, packed=packed) as file, body:
+                yield file
+            raw.flush()
+            os.fsync(raw.fileno())
+        part.chmod(_mode(target))
+        part.replace(target)
+    except BaseException as cause:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        # An OSError of the caller's own (a file that it reads) is not one of writing.
+        if isinstance(cause, OSError) and not body.failed:
+            raise UnwritableOutput(path, cause) from None
+        raise
+
+
+@contextlib.contextmanager
+def open_output(path: PathLike) -> Iterator[OutputFile]:
+    """Write a file whole or not at all; gzipped if its name ends in ``.gz``.
+
+    A path that exists and is no regular file (a terminal, a pipe, ``/dev/stdout``) cannot be
+    replaced and is written straight.
+
+    Args:
+        path: the target; its folder must exist.
+
+    Yields:
+        The file to write to.
+
+    Raises:
+        UnwritableOutput: the path cannot be written or the disk is full. The target is as it
+            was, and nothing lies beside it.
+    """
+    target = _target(path)
+    packed = os.fspath(path).endswith(".gz")
+    if _is_device(path, target):
+        body = _Body()
+        try:
+            # Appending, since /dev/stdout may be a file that holds something already.
+            with Path(path).open("ab") as raw, _stream(path, raw, packed=packed) as file, body:
+                yield file
+        except OSError as cause:
+            if body.failed:
+                raise
+            raise UnwritableOutput(path, cause) from None
+        return
+    yield from _replace(path, target, packed=packed)
+    _sync_folder(target.parent)
+
+
+def write_lines(path: PathLike, lines: Iterable[bytes]) -> int:
+    """Write lines, each ended by a line feed, and return their number.
+
+    Raises:
+        UnwritableOutput: as ``open_output``. Whatever ``lines`` raises also leaves no file.
+    """
+    count = 0
+    with open_output(path) as file:
+        for line in lines:
+            file.write(line + b"\n")
+            count += 1
+    return count
+
+
+def write_bytes(path: PathLike, data: bytes) -> None:
+    """Write one whole file.
+
+    Raises:
+        UnwritableOutput: as ``open_output``.
+    """
+    with open_output(path) as file:
+        file.write(data)
