@@ -210,7 +210,7 @@ def _passages(value: object) -> tuple[str, ...]:
 
 def _chain(value: object) -> str | None:
     if value is None or value in ("intact", "broken"):
-        return value  # type: ignore[return-value]
+        return value
     if isinstance(value, bool):
         return "intact" if value else "broken"
     raise ValueError(f"should be intact, broken or null, not {quote(value)}")

@@ -1,1 +1,40 @@
-"""Sources: one reader for each data set's own layout."""
+"""Sources: one module a data set, each a reader that turns a file into chains."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import cast
+
+from chaincheck.chains import Source
+from chaincheck.errors import UsageError
+
+__all__ = ["SOURCES", "open_source"]
+
+# One line a source: its name and the class that reads it, imported when it is asked for.
+SOURCES = {
+    "musique": "chaincheck.sources.musique:Musique",
+    "twowiki": "chaincheck.sources.twowiki:TwoWiki",
+    "hotpot": "chaincheck.sources.hotpot:Hotpot",
+    "documents": "chaincheck.sources.documents:Documents",
+    "facts": "chaincheck.sources.facts:Facts",
+    "hub": "chaincheck.sources.hub:Hub",
+}
+_ALIASES = {"2wiki": "twowiki", "2wikimultihopqa": "twowiki", "hotpotqa": "hotpot"}
+
+
+def open_source(name: str) -> Source:
+    """Return the reader of a source.
+
+    Args:
+        name: one of ``SOURCES``; "2wiki" and "hotpotqa" are understood as well.
+
+    Raises:
+        UsageError: no source has this name.
+    """
+    known = _ALIASES.get(name.casefold(), name.casefold())
+    if known not in SOURCES:
+        raise UsageError(
+            f"there is no source {name!r}", remedy=f"The sources are: {', '.join(SOURCES)}"
+        )
+    module, reader = SOURCES[known].split(":")
+    return cast(Source, getattr(import_module(module), reader)())
