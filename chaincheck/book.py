@@ -1,0 +1,292 @@
+"""Run the chapters under a profile and render the book.
+
+A *profile* is a TOML file that says which parameters differ from those in the chapters::
+
+    [all]                   # every chapter that has the parameter
+    seed = 1
+
+    [03_selectivity]        # one chapter
+    replicates = 4000
+
+The profile ``default`` changes nothing and renders the published book into ``_build``. Any other
+one is rendered from a copy of the sources, in a folder of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+from chaincheck.errors import (
+    MeasuredFailure,
+    MissingExtra,
+    UnreadableFile,
+    UnwritableOutput,
+    UsageError,
+)
+from chaincheck.notebook import (
+    check_parameters,
+    notebook_parameters,
+    parse_parameters,
+    run_notebook,
+)
+
+__all__ = [
+    "PROFILES",
+    "Profile",
+    "build_book",
+    "chapters",
+    "load_profile",
+    "parse_parameters",
+    "run_notebook",
+]
+
+PROFILES = ("smoke", "default", "gpu")
+_PROFILE_FOLDER = Path(__file__).resolve().parent / "profiles"
+_MARK = ".chaincheck-book"
+# What the pages are made of, besides the executed notebooks.
+_SOURCES = ("book", "_config.yml", "_toc.yml", "README.md", "CITATION.cff", "LICENSE")
+_SHOWN_WARNINGS = 8
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Which parameters a run of the whole book changes.
+
+    Attributes:
+        name: names the folder of the rendered book and stands on its pages.
+        common: parameters for every chapter that has them.
+        chapters: parameters by chapter, named by the notebook's stem.
+    """
+
+    name: str
+    common: Mapping[str, object] = field(default_factory=dict)
+    chapters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+
+def load_profile(name: str | os.PathLike[str]) -> Profile:
+    """Read a profile: one of ``PROFILES``, or the path of a TOML file.
+
+    Raises:
+        UsageError: no such profile, or something in it that is not a table of parameters.
+        UnreadableFile: the file cannot be read, or is not TOML.
+    """
+    text = os.fspath(name)
+    path = _PROFILE_FOLDER / f"{text}.toml" if text in PROFILES else Path(text)
+    if text not in PROFILES and path.suffix != ".toml":
+        raise UsageError(
+            f"there is no profile '{text}'",
+            remedy=f"Name one of {', '.join(PROFILES)}, or the path of a .toml file",
+        )
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UnreadableFile(f"cannot read: {error.strerror or error}", path=path) from error
+    except ValueError as error:  # wrong encoding, or not TOML
+        raise UnreadableFile(f"is not TOML: {error}", path=path) from error
+    for table, value in tables.items():
+        if not isinstance(value, dict):
+            raise UsageError(
+                f"{path}: '{table}' stands in no table",
+                remedy="Put it under [all] or under the name of a chapter, as [03_selectivity]",
+            )
+    common = tables.pop("all", {})
+    return Profile(path.stem, common, tables)
+
+
+def _toc_files(node: object) -> Iterator[str]:
+    if isinstance(node, dict):
+        for name, value in node.items():
+            if name in ("file", "root"):
+                yield str(value)
+            else:
+                yield from _toc_files(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _toc_files(value)
+
+
+def _yaml(path: Path) -> Any:
+    try:
+        import yaml
+    except ImportError as error:
+        raise MissingExtra("Building the book", "book") from error
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UnreadableFile(
+            f"cannot read: {error.strerror or error}",
+            path=path,
+            remedy="Name the folder of the repository: the book is built from its sources",
+        ) from error
+    except (ValueError, yaml.YAMLError) as error:
+        raise UnreadableFile(f"is not YAML: {error}", path=path) from error
+
+
+def chapters(root: Path) -> list[Path]:
+    """Return the text notebooks of the chapters, in the order of ``_toc.yml``.
+
+    Raises:
+        UnreadableFile: there is no table of contents, or a chapter that it names is missing.
+    """
+    found = []
+    for name in _toc_files(_yaml(root / "_toc.yml")):
+        if name.endswith(".ipynb"):
+            source = (root / name).with_suffix(".md")
+            if not source.is_file():
+                raise UnreadableFile("is named in _toc.yml and does not exist", path=source)
+            found.append(source)
+    return found
+
+
+def _assign(sources: Sequence[Path], profile: Profile) -> dict[Path, dict[str, object]]:
+    """Work out every chapter's parameters, and refuse a profile before anything runs."""
+    known = {source: notebook_parameters(source) for source in sources}
+    stems = [source.stem for source in sources]
+    for name in profile.chapters:
+        if name not in stems:
+            raise UsageError(
+                f"the profile '{profile.name}' names the chapter '{name}', which does not exist",
+                remedy=f"The chapters are: {', '.join(stems)}",
+            )
+    for name in profile.common:
+        if not any(name in parameters for parameters in known.values()):
+            every = sorted({name for parameters in known.values() for name in parameters})
+            raise UsageError(
+                f"the profile '{profile.name}' sets '{name}' for all, and no chapter has it",
+                remedy=f"The parameters are: {', '.join(every)}",
+            )
+    assigned: dict[Path, dict[str, object]] = {}
+    for source, parameters in known.items():
+        given = {name: value for name, value in profile.common.items() if name in parameters}
+        given |= profile.chapters.get(source.stem, {})
+        check_parameters(source, parameters, given)
+        assigned[source] = given
+    return assigned
+
+
+def _prepare(root: Path, out: Path, profile: Profile) -> Path:
+    """Lay a copy of the sources into ``out``, without the text notebooks, and return it."""
+    import yaml
+
+    target = out.resolve()
+    if root.is_relative_to(target) or (
+        target.is_relative_to(root) and not target.is_relative_to(root / "_build" / "profiles")
+    ):
+        raise UsageError(
+            f"{out}: lies over the repository or its published book",
+            remedy="Name a folder outside of the repository",
+        )
+    if target.exists() and not (target / _MARK).is_file() and any(target.iterdir()):
+        raise UsageError(f"{out}: holds something else", remedy="Name a new or an empty folder")
+    source = target / "source"
+    try:
+        source.mkdir(parents=True, exist_ok=True)
+        (target / _MARK).write_text(f"{profile.name}\n", encoding="utf-8")
+        for name in _SOURCES:
+            if (root / name).is_dir():
+                shutil.rmtree(source / name, ignore_errors=True)
+                shutil.copytree(root / name, source / name)
+            elif (root / name).is_file():
+                shutil.copy2(root / name, source / name)
+        config = _yaml(root / "_config.yml")
+        note = f"Built with the profile “{profile.name}”: the numbers are not the published ones."
+        config.setdefault("html", {})["announcement"] = note
+        text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+        (source / "_config.yml").write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UnwritableOutput(out, error) from error
+    return source
+
+
+def _render(source: Path, build: Path) -> Path:
+    """Render with warnings as errors; the log stays in ``build``."""
+    page = build / "html" / "index.html"
+    log = build / "render.log"
+    command = [
+        *(sys.executable, "-c", "from jupyter_book.cli.main import main; main()"),
+        *("build", str(source), "--path-output", str(build.parent)),
+        *("-W", "-n", "--keep-going", "-q"),
+    ]
+    build.mkdir(parents=True, exist_ok=True)
+    # A page that left the table of contents must leave the book as well.
+    listed = "\n".join(_toc_files(_yaml(source / "_toc.yml")))
+    contents = build / ".contents"
+    if not contents.is_file() or contents.read_text(encoding="utf-8") != listed:
+        shutil.rmtree(build / "html", ignore_errors=True)
+    with log.open("w", encoding="utf-8") as file:
+        done = subprocess.run(
+            command, stdout=file, stderr=subprocess.STDOUT, check=False, cwd=source
+        )
+    if done.returncode != 0 or not page.is_file():
+        # Sphinx warns about a page when it reads it, not when it finds it unchanged, so the next
+        # run has to read everything again.
+        shutil.rmtree(build / ".doctrees", ignore_errors=True)
+        lines = log.read_text(encoding="utf-8").splitlines()
+        marked = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-3:]
+        for line in marked[:_SHOWN_WARNINGS]:
+            print(line, file=sys.stderr)
+        raise MeasuredFailure(
+            f"the book did not render: {len(marked)} warnings or errors",
+            remedy=f"The whole log is in {log}",
+        )
+    contents.write_text(listed, encoding="utf-8")
+    return page
+
+
+def build_book(
+    root: Path,
+    profile: str | os.PathLike[str] | None = None,
+    out: Path | None = None,
+    progress: bool = True,
+) -> Path:
+    """Execute every chapter that is not up to date and render the book.
+
+    Args:
+        root: the repository.
+        profile: one of ``PROFILES`` or the path of a TOML file; the published book if not given.
+        out: the folder of the book. ``_build`` for the published one; for another profile
+            ``_build/profiles/NAME``.
+        progress: show a bar on stderr, if that is a terminal.
+
+    Returns:
+        The path of the first page.
+
+    Raises:
+        NotebookFailed: a cell raised; chapters that were finished before are kept.
+        MeasuredFailure: the pages have warnings.
+        UsageError: an unknown profile, chapter or parameter, or an ``out`` that is taken.
+        UnreadableFile: ``root`` is not the repository.
+        UnwritableOutput: the book cannot be written.
+        MissingExtra: the extra ``book`` is not installed.
+    """
+    from tqdm import tqdm
+
+    root = root.resolve()
+    for package in ("jupyter_book", "papermill", "jupytext"):
+        if util.find_spec(package) is None:
+            raise MissingExtra("Building the book", "book")
+    chosen = load_profile("default" if profile is None else profile)
+    sources = chapters(root)
+    assigned = _assign(sources, chosen)
+    published = out is None and chosen.name == "default" and profile in (None, "default")
+    if published:
+        source, build = root, root / "_build"
+    else:
+        folder = out if out is not None else root / "_build" / "profiles" / chosen.name
+        source = _prepare(root, folder, chosen)
+        build = folder.resolve() / "_build"
+    with tqdm(sources, unit="chapter", disable=None if progress else True) as bar:
+        for chapter in bar:
+            bar.set_description(chapter.stem)
+            target = (source / chapter.relative_to(root)).with_suffix(".ipynb")
+            run_notebook(chapter, target, assigned[chapter], cwd=root)
+    return _render(source, build)

@@ -1,0 +1,71 @@
+"""Sphinx extension of the book: run the chapters first, and keep mathematics offline.
+
+With it, a plain ``jupyter-book build .`` in a fresh clone executes whatever is not up to date;
+the pages cannot show numbers of an older text or module. MathJax comes from an installed
+distribution instead of a content delivery network, so that the pages open without one.
+"""
+
+from __future__ import annotations
+
+import shutil
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+from chaincheck.errors import MissingExtra
+from chaincheck.notebook import run_notebook
+
+__all__ = ["setup"]
+
+_MATHJAX_CARRIER = "sphinx-mathjax-offline"
+# SVG output needs no font files, which some browsers refuse to load from a local folder.
+_MATHJAX_SCRIPT = "tex-svg.js"
+_MATHJAX_EXTENSIONS = Path("input", "tex", "extensions")
+
+
+def _mathjax_folder() -> Path:
+    spec = util.find_spec(_MATHJAX_CARRIER)
+    for location in (spec.submodule_search_locations or ()) if spec else ():
+        folder = Path(location, "static", "mathjax")
+        if (folder / _MATHJAX_SCRIPT).is_file():
+            return folder
+    raise MissingExtra("Rendering mathematics offline", "book")
+
+
+def _run_chapters(app: Any, _config: Any) -> None:
+    """Bring the executed notebooks up to date.
+
+    A copy of the sources that was laid for a profile holds executed notebooks only; there is
+    nothing to run in it.
+    """
+    from chaincheck.book import chapters
+
+    root = Path(app.srcdir)
+    if not any((root / "notebooks").glob("*.md")):
+        return
+    for source in chapters(root):
+        run_notebook(source, source.with_suffix(".ipynb"), cwd=root)
+
+
+def _point_to_mathjax(_app: Any, config: Any) -> None:
+    config.mathjax_path = f"mathjax/{_MATHJAX_SCRIPT}"
+
+
+def _copy_mathjax(app: Any) -> None:
+    if app.builder.format != "html":
+        return
+    source, target = _mathjax_folder(), Path(app.outdir, "_static", "mathjax")
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(source / _MATHJAX_SCRIPT, target / _MATHJAX_SCRIPT)
+    shutil.copytree(
+        source / _MATHJAX_EXTENSIONS, target / _MATHJAX_EXTENSIONS, dirs_exist_ok=True
+    )
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Connect to Sphinx; called by it."""
+    # Before the table of contents is read, which leaves out documents that do not exist.
+    app.connect("config-inited", _run_chapters, priority=100)
+    app.connect("config-inited", _point_to_mathjax, priority=900)
+    app.connect("builder-inited", _copy_mathjax)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
