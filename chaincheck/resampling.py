@@ -19,6 +19,7 @@ from chaincheck.intervals import FloatArray, IntArray
 __all__ = ["Units", "compress", "half_wins", "resample"]
 
 _CHUNK = 1 << 20  # numbers drawn at a time: 8 MB
+_FEW_UNITS = 4096  # up to here units are drawn one by one, as the plain bootstrap does
 _BINOMIAL_COST = 8  # one binomial draw takes about as long as this many uniform integers
 
 
@@ -46,10 +47,13 @@ class Units:
         sums: shape (kinds, 1 + k). Column 0 is the number of triplets in a unit of this kind,
             the others its sums of half wins, one column a comparison.
         counts: shape (kinds,), how many units are of each kind, largest first.
+        kind_of: shape (size,), the kind of each unit: triplets in their order, clusters in the
+            order of their labels.
     """
 
     sums: IntArray
     counts: IntArray
+    kind_of: IntArray
 
     @property
     def size(self) -> int:
@@ -103,28 +107,37 @@ def compress(outcomes: ArrayLike, cluster: ArrayLike | None = None) -> Units:
     k = table.shape[1]
     if cluster is None:
         radix = 3 ** np.arange(k)
-        seen = np.bincount(table @ radix, minlength=3**k)
-        kinds = np.flatnonzero(seen)
-        counts = seen[kinds].astype(np.int64)
-        sums = np.column_stack([np.ones(kinds.size, np.int64), kinds[:, None] // radix % 3])
+        codes = table @ radix
+        seen = np.bincount(codes, minlength=3**k)
+        found = np.flatnonzero(seen)
+        counts = seen[found].astype(np.int64)
+        sums = np.column_stack([np.ones(found.size, np.int64), found[:, None] // radix % 3])
+        place = np.zeros(3**k, dtype=np.int64)
+        place[found] = np.arange(found.size)
+        kind_of = place[codes]
     else:
         _, index = np.unique(np.asarray(cluster), return_inverse=True)
         columns = [np.bincount(index)]
         columns += [np.bincount(index, weights=table[:, j]) for j in range(k)]
         each = np.column_stack(columns).astype(np.int64)
-        sums, found = np.unique(each, axis=0, return_counts=True)
-        counts = found.astype(np.int64)
+        sums, inverse, seen = np.unique(each, axis=0, return_inverse=True, return_counts=True)
+        counts, kind_of = seen.astype(np.int64), inverse.reshape(-1).astype(np.int64)
     # Frequent kinds first: a multinomial draw ends as soon as nothing is left to hand out.
     order = np.argsort(-counts, kind="stable")
-    return Units(np.ascontiguousarray(sums[order]), counts[order])
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return Units(np.ascontiguousarray(sums[order]), counts[order], rank[kind_of])
 
 
 def resample(units: Units, resamples: int, rng: np.random.Generator) -> IntArray:
     """Totals of ``resamples`` bootstrap samples, each of as many units as there are.
 
-    Works through the resamples in chunks of bounded memory. Kinds are drawn by one multinomial
-    a resample; where nearly every unit is a kind of its own, it is cheaper to draw the units
-    one by one and count them, which has the same distribution.
+    Up to 4,096 units are drawn one by one: the resamples are those of
+    ``rng.integers(0, units, size=(resamples, units))``, so anyone can redraw them in one line.
+    More units are drawn by kind, one multinomial a resample, which has the same distribution
+    and a cost that does not depend on their number; unless nearly every unit is a kind of its
+    own, where counting single draws is cheaper. Either way memory is bounded: the resamples are
+    worked through in chunks.
 
     Args:
         units: what to resample.
@@ -137,17 +150,16 @@ def resample(units: Units, resamples: int, rng: np.random.Generator) -> IntArray
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, not {resamples!r}")
     kinds, size = units.counts.size, units.size
-    by_kind = kinds * _BINOMIAL_COST <= size or kinds == 1
+    by_kind = size > _FEW_UNITS and kinds * _BINOMIAL_COST <= size
     width = kinds if by_kind else size
     rows = max(1, _CHUNK // width)
     totals = np.empty((resamples, units.sums.shape[1]), dtype=np.int64)
-    kind_of = None if by_kind else np.repeat(np.arange(kinds), units.counts)
     for start in range(0, resamples, rows):
         stop = min(start + rows, resamples)
-        if kind_of is None:
+        if by_kind:
             drawn = rng.multinomial(size, units.counts / size, size=stop - start)
         else:
-            picks = kind_of[rng.integers(0, size, size=(stop - start, size))]
+            picks = units.kind_of[rng.integers(0, size, size=(stop - start, size))]
             picks += kinds * np.arange(stop - start)[:, None]
             drawn = np.bincount(picks.ravel(), minlength=kinds * (stop - start))
             drawn = drawn.reshape(stop - start, kinds)
