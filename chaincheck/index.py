@@ -1,0 +1,192 @@
+"""What evaluating needs of an item file, and nothing more.
+
+Passages are most of such a file. They are checked to be texts and counted, but no string is
+built of them, so that a file of 100,000 triplets is read in seconds and in little memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from chaincheck.errors import InvalidItem, PathLike
+from chaincheck.items import CELLS, decode_item, duplicate_cell, duplicate_item, flag
+from chaincheck.items import support_indices as indices
+from chaincheck.jsonl import decode_object, decode_text, read_lines
+
+__all__ = ["IndexRow", "read_index"]
+
+
+class IndexRow(msgspec.Struct, frozen=True):
+    """One cell of one triplet without its passages.
+
+    Attributes:
+        line: its 1-based line.
+        item_id, pair_id, variant, cell, query, bridge, source_id: as in ``Item``.
+        flags: the yes-or-no columns that were asked for, in that order; None for null.
+        present: which of those columns the row has at all.
+    """
+
+    line: int
+    item_id: str
+    pair_id: str
+    variant: str
+    cell: str
+    query: str
+    bridge: str | None
+    source_id: str | None
+    flags: tuple[bool | None, ...]
+    present: tuple[bool, ...]
+
+
+_NEEDED = ("item_id", "pair_id", "variant", "cell", "query", "passages")
+_OPTIONAL = ("bridge", "source_id", "earlier_support", "later_support")
+# A printable character written as an escape: nobody does, but a key could hide behind it.
+_ESCAPED = re.compile(rb"\\u00[2-7]")
+
+
+def _row_type(columns: Sequence[str]) -> Any:
+    """Make the struct that decodes the needed columns and skips the rest."""
+    texts = [(name, str) for name in _NEEDED[:-1]]
+    options: list[tuple[str, Any, Any]] = [
+        ("bridge", str | None, None),
+        ("source_id", str | None, None),
+        ("earlier_support", Any, None),
+        ("later_support", Any, None),
+    ]
+    # A column's name need not be one that Python could use for an attribute.
+    flags: list[tuple[str, Any, Any]] = [
+        (f"flag_{place}", Any, msgspec.UNSET) for place in range(len(columns))
+    ]
+    renamed = {f"flag_{place}": name for place, name in enumerate(columns)}
+    return msgspec.defstruct(
+        "Row",
+        [*texts, ("passages", list[msgspec.Raw]), *options, *flags],
+        rename=lambda name: renamed.get(name, name),
+    )
+
+
+def _is_text(raw: msgspec.Raw) -> bool:
+    """Tell whether an undecoded passage is a text that is not blank."""
+    view = memoryview(raw)
+    if view[0] != ord('"'):
+        return False
+    return len(view) > 32 or bool(str(msgspec.json.decode(raw)).strip())
+
+
+class _Reader:
+    """Decodes rows of one file: fast where a row is plain, else by the strict decoder."""
+
+    def __init__(self, path: PathLike, columns: Sequence[str]) -> None:
+        self._path = path
+        self._columns = tuple(columns)
+        own = {*_NEEDED, *_OPTIONAL} & set(columns)
+        # A column that is decoded anyway would stand in the struct twice: read such rows slowly.
+        self._decoder = None if own else msgspec.json.Decoder(_row_type(columns))
+        self._keys = tuple(f'"{name}"'.encode() for name in (*_NEEDED, *columns))
+
+    def read(self, raw: bytes, line: int) -> IndexRow:
+        """Decode one row; raises as ``decode_object`` and ``decode_item``."""
+        found = self._fast(raw, line) if self._decoder else None
+        return found or self._strict(raw, line)
+
+    def _fast(self, raw: bytes, line: int) -> IndexRow | None:
+        """Decode a plain row; None for one that is not, whatever the matter is."""
+        if not raw.isascii():
+            decode_text(raw, path=self._path, line=line)
+        if any(raw.count(key) > 1 for key in self._keys) or (
+            b"\\u00" in raw and _ESCAPED.search(raw)
+        ):
+            return None
+        assert self._decoder is not None
+        try:
+            row = self._decoder.decode(raw)
+            passages = len(row.passages)
+            indices(row.earlier_support, passages)
+            indices(row.later_support, passages)
+            given = [getattr(row, f"flag_{place}") for place in range(len(self._columns))]
+            flags = tuple(None if value is msgspec.UNSET else flag(value) for value in given)
+            plain = (
+                row.cell in CELLS
+                and row.passages
+                and all(map(_is_text, row.passages))
+                and row.item_id.strip()
+                and row.pair_id.strip()
+                and row.variant.strip()
+                and row.query.strip()
+            )
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            return None
+        if not plain:
+            return None
+        return IndexRow(
+            line,
+            row.item_id,
+            row.pair_id,
+            row.variant,
+            row.cell,
+            row.query,
+            row.bridge,
+            row.source_id,
+            flags,
+            tuple(value is not msgspec.UNSET for value in given),
+        )
+
+    def _strict(self, raw: bytes, line: int) -> IndexRow:
+        row = decode_object(raw, path=self._path, line=line)
+        item = decode_item(row, path=self._path, line=line)
+        flags = []
+        for column in self._columns:
+            try:
+                flags.append(flag(row.get(column)))
+            except ValueError as cause:
+                raise InvalidItem(
+                    f"column {column} {cause}",
+                    path=self._path,
+                    line=line,
+                    item=item.item_id,
+                    remedy="Only a column of true and false can exclude triplets",
+                ) from None
+        return IndexRow(
+            line,
+            item.item_id,
+            item.pair_id,
+            item.variant,
+            item.cell,
+            item.query,
+            item.bridge,
+            item.source_id,
+            tuple(flags),
+            tuple(column in row for column in self._columns),
+        )
+
+
+def read_index(path: PathLike, *, columns: Sequence[str] = ()) -> Iterator[IndexRow]:
+    """Yield the rows of an item file without their passages.
+
+    Columns that evaluating does not need are not looked at: a fault in them is found when the
+    file is scored or read by ``read_items``.
+
+    Args:
+        path: ``.jsonl`` or ``.jsonl.gz``.
+        columns: names of yes-or-no columns to read as well.
+
+    Raises:
+        InputError: as ``read_items``.
+    """
+    reader = _Reader(path, columns)
+    seen: set[str] = set()
+    cells: set[tuple[str, str, str]] = set()
+    for line, raw in read_lines(path):
+        row = reader.read(raw, line)
+        cell = (row.pair_id, row.variant, row.cell)
+        if row.item_id in seen:
+            raise duplicate_item(row.item_id, path=path, line=line)
+        if cell in cells:
+            raise duplicate_cell(row.item_id, cell, path=path, line=line)
+        seen.add(row.item_id)
+        cells.add(cell)
+        yield row

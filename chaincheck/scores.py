@@ -1,0 +1,396 @@
+"""Score files, and their scores joined to the triplets that they are for.
+
+A score file holds one ``{"item_id": ..., "score": number}`` a line; further keys are not looked
+at. Every score must be finite, every item must have one, and every score an item: what is
+missing is refused, never filled in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+import msgspec
+import numpy as np
+
+from chaincheck.cells import CellScores
+from chaincheck.errors import (
+    DuplicateItem,
+    IncompleteTriplet,
+    InvalidItem,
+    InvalidScore,
+    MissingScore,
+    PathLike,
+    UnknownScore,
+    quote,
+)
+from chaincheck.index import IndexRow, read_index
+from chaincheck.intervals import FloatArray
+from chaincheck.items import CELLS, VARIANTS, incomplete
+from chaincheck.jsonl import decode_object, decode_text, read_lines
+
+__all__ = ["Joined", "hash_scores", "join_files", "read_scores"]
+
+_REQUIRED = ("A", "B", "D")
+_DIGITS = 16
+
+
+class _Line(msgspec.Struct):
+    item_id: str
+    score: float
+
+
+_DECODER = msgspec.json.Decoder(_Line)
+
+
+def _strict_line(raw: bytes, path: PathLike, line: int) -> tuple[str, float]:
+    """Decode a line of a score file and say exactly what is wrong with it."""
+    row = decode_object(raw, path=path, line=line)
+    name = row.get("item_id")
+    if isinstance(name, int) and not isinstance(name, bool):
+        name = str(name)
+    if not isinstance(name, str) or not name.strip():
+        problem = "has no item_id" if name is None else f"the item_id is {quote(name)}, not text"
+        raise InvalidScore(
+            problem, path=path, line=line, remedy='Write {"item_id": "...", "score": number}'
+        )
+    if "score" not in row:
+        remedy = (
+            "This looks like a file of triplets: give it as --data"
+            if "passages" in row
+            else "Score this item, or remove the line"
+        )
+        raise InvalidScore("has no score", path=path, line=line, item=name, remedy=remedy)
+    given = row["score"]
+    value = math.nan
+    if not isinstance(given, bool | str | list | dict) and given is not None:
+        try:
+            value = float(given)
+        except OverflowError:
+            value = math.inf
+    if not math.isfinite(value):
+        # As the file has it: null rather than None, and the digits of a number too large.
+        number = isinstance(given, int | float | Decimal) and not isinstance(given, bool)
+        shown = str(given) if number else msgspec.json.encode(given).decode()
+        raise InvalidScore(
+            f"the score is {quote(shown)}, not a finite number",
+            path=path,
+            line=line,
+            item=name,
+            remedy="Score this item again, or leave it out and use --allow-missing",
+        )
+    return name, value
+
+
+def read_scores(path: PathLike) -> dict[str, float]:
+    """Read a score file.
+
+    Returns:
+        The scores by item id, in the file's order.
+
+    Raises:
+        InvalidScore: a score is missing, null, text, true or false, NaN or infinite (also a
+            number too large for a double, such as 1e999).
+        DuplicateItem: an item is scored twice.
+        InputError: the file or a line cannot be read.
+    """
+    scores: dict[str, float] = {}
+    for line, raw in read_lines(path):
+        plain = b"\\" not in raw and raw.count(b'"score"') == 1 and raw.count(b'"item_id"') == 1
+        name, score = "", math.nan
+        if plain:
+            if not raw.isascii():
+                decode_text(raw, path=path, line=line)
+            try:
+                found = _DECODER.decode(raw)
+                name, score = found.item_id, found.score
+            except (msgspec.DecodeError, RecursionError):
+                plain = False
+        if not plain or not math.isfinite(score) or not name.strip():
+            name, score = _strict_line(raw, path, line)
+        if name in scores:
+            raise DuplicateItem(
+                "this item is scored twice",
+                path=path,
+                line=line,
+                item=name,
+                remedy="Remove one of the two lines",
+            )
+        scores[name] = score
+    return scores
+
+
+def hash_scores(scores: dict[str, float]) -> str:
+    """Hash scores, whatever their order: 16 hexadecimal digits of SHA-256.
+
+    The text hashed is one line an item, sorted by item id: the id, a tab, the shortest decimal
+    that gives the double back.
+    """
+    text = "".join(f"{name}\t{scores[name]!r}\n" for name in sorted(scores))
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Scores joined to their triplets.
+
+    Attributes:
+        cells: one entry for each file and variant, variants in the order of ``VARIANTS``, then
+            by name.
+        pair_ids: the triplets of each entry, in its order.
+        data_hash: hash of what of the data enters an evaluation, see ``join_files``.
+        scores_hash: hash of the scores, see ``hash_scores``.
+        dropped: triplets left out, by reason.
+    """
+
+    cells: tuple[CellScores, ...]
+    pair_ids: tuple[tuple[str, ...], ...]
+    data_hash: str
+    scores_hash: str
+    dropped: dict[str, int] = field(default_factory=dict)
+
+
+class _Triplet:
+    """A triplet while its rows come in; slots, since there may be 100,000 of them."""
+
+    __slots__ = ("bridge", "excluded", "first", "items", "query")
+
+    def __init__(self, row: IndexRow) -> None:
+        self.first = row
+        self.items: dict[str, tuple[str, int]] = {}
+        self.query = row.query
+        self.bridge = row.bridge
+        self.excluded: int | None = None
+
+    @property
+    def coarse_key(self) -> str:
+        """What triplets with one bridge share; the question, where the bridge is not known."""
+        return f"question {self.query}" if self.bridge is None else f"bridge {self.bridge}"
+
+    def add(self, row: IndexRow) -> None:
+        self.items[row.cell] = (row.item_id, row.line)
+        if self.excluded is None:
+            self.excluded = next((k for k, value in enumerate(row.flags) if value), None)
+
+
+def _gather(
+    path: PathLike, exclude: Sequence[str], digest_lines: list[str], known: set[str]
+) -> tuple[dict[tuple[str, str], _Triplet], list[bool]]:
+    """Read one file into triplets; note what is hashed and which columns hold true or false."""
+    triplets: dict[tuple[str, str], _Triplet] = {}
+    present = [False] * len(exclude)
+    filled = [False] * len(exclude)
+    for row in read_index(path, columns=exclude):
+        if row.item_id in known:
+            raise DuplicateItem(
+                "this item stands in two of the files",
+                path=path,
+                line=row.line,
+                item=row.item_id,
+                remedy="Give each file once, and files without common items",
+            )
+        known.add(row.item_id)
+        key = (row.pair_id, row.variant)
+        triplet = triplets.get(key)
+        if triplet is None:
+            triplet = triplets[key] = _Triplet(row)
+        triplet.add(row)
+        for k, value in enumerate(row.flags):
+            present[k] |= row.present[k]
+            filled[k] |= value is not None
+        digest_lines.append(
+            msgspec.json.encode(
+                (row.item_id, row.pair_id, row.variant, row.cell, row.query, row.bridge, row.flags)
+            ).decode()
+        )
+    for k, column in enumerate(exclude):
+        if not present[k]:
+            raise InvalidItem(
+                f"no row has the column {column}",
+                path=path,
+                remedy="Leave this exclusion out, or name a column that the file has",
+            )
+    return triplets, filled
+
+
+def _complete(
+    triplet: _Triplet,
+    scores: dict[str, float],
+    *,
+    data: PathLike,
+    score_path: PathLike,
+    allow_missing: bool,
+) -> str | None:
+    """Return why a triplet must be dropped, None if it need not; raise if it may not be."""
+    lacking = [cell for cell in _REQUIRED if cell not in triplet.items]
+    if lacking:
+        if allow_missing:
+            return f"no cell {' or '.join(lacking)}"
+        first = triplet.first
+        raise incomplete(
+            first.pair_id, first.variant, lacking, first.item_id, path=data, line=first.line
+        )
+    for cell, (item_id, line) in triplet.items.items():
+        if item_id in scores:
+            continue
+        if not allow_missing:
+            raise MissingScore(
+                f"no score for this item of {data}:{line}",
+                path=score_path,
+                item=item_id,
+                remedy="Score it, or drop such triplets with --allow-missing",
+            )
+        if cell in _REQUIRED:
+            return "a score is missing"
+    return None
+
+
+def _columns(
+    file: str,
+    variant: str,
+    triplets: Sequence[_Triplet],
+    scores: dict[str, float],
+    marks: tuple[dict[str, int], dict[str, int]],
+) -> CellScores:
+    """Put the scores of one file and variant into columns."""
+    by_cell: dict[str, FloatArray] = {}
+    for cell in CELLS:
+        found = (triplet.items.get(cell, ("", 0))[0] for triplet in triplets)
+        by_cell[cell] = np.array([scores.get(name, math.nan) for name in found], dtype=np.float64)
+    questions, bridges = marks
+    return CellScores(
+        file=file,
+        variant=variant,
+        a=by_cell["A"],
+        b=by_cell["B"],
+        d=by_cell["D"],
+        c=None if np.isnan(by_cell["C"]).all() else by_cell["C"],
+        cluster=np.array([questions[triplet.query] for triplet in triplets], dtype=np.int64),
+        coarse=np.array([bridges[triplet.coarse_key] for triplet in triplets], dtype=np.int64)
+        if any(triplet.bridge is not None for triplet in triplets)
+        else None,
+    )
+
+
+def _order(variant: str) -> tuple[int, str]:
+    return (VARIANTS.index(variant) if variant in VARIANTS else len(VARIANTS), variant)
+
+
+def _excluded_reasons(exclude: Sequence[str], filled: Sequence[bool]) -> dict[str, int]:
+    """Begin the count of what is excluded; a column without one true or false says so."""
+    return {
+        f"{column} is true" if has else f"{column} holds only null": 0
+        for column, has in zip(exclude, filled, strict=True)
+    }
+
+
+def join_files(
+    data: Sequence[PathLike],
+    scores: PathLike,
+    *,
+    exclude: Sequence[str] = (),
+    allow_missing: bool = False,
+) -> Joined:
+    """Join a score file to one or more files of triplets.
+
+    A triplet is excluded if a column of ``exclude`` is true in any of its rows; its items need
+    no score. Every other triplet must have cells A, B and D, and every one of its items a score.
+    With ``allow_missing`` a triplet that lacks a cell or a score of A, B or D is dropped and
+    counted; one that lacks only C's score goes without C.
+
+    The data hash covers, for each row, item_id, pair_id, variant, cell, query, bridge and the
+    excluding columns: what decides which scores are compared. It is the SHA-256 of these rows
+    as JSON, sorted, so that neither the order of the rows nor the file's name, compression or
+    other columns change it. The passages are not part of it; what a judge made of them is in
+    the scores.
+
+    Args:
+        data: the files of triplets.
+        scores: one score file for all of them.
+        exclude: names of yes-or-no columns.
+        allow_missing: drop incomplete triplets instead of refusing them.
+
+    Returns:
+        Columns of scores, clustered by question (rows with the same ``query``, in all variants)
+        and by bridge.
+
+    Raises:
+        InputError: a file, a row or a score is at fault; ``UnknownScore`` for a score of no item,
+            ``IncompleteTriplet`` where no triplet is left to measure.
+    """
+    found = read_scores(scores)
+    known: set[str] = set()
+    digest_lines: list[str] = []
+    dropped: dict[str, int] = {}
+    groups: list[tuple[PathLike, dict[str, list[_Triplet]]]] = []
+    exclude = tuple(dict.fromkeys(exclude))
+    for path in data:
+        triplets, filled = _gather(path, exclude, digest_lines, known)
+        for reason in _excluded_reasons(exclude, filled):
+            dropped.setdefault(reason, 0)
+        by_variant: dict[str, list[_Triplet]] = {}
+        for triplet in triplets.values():
+            if triplet.excluded is not None:
+                dropped[f"{exclude[triplet.excluded]} is true"] += 1
+                continue
+            problem = _complete(
+                triplet, found, data=path, score_path=scores, allow_missing=allow_missing
+            )
+            if problem is None:
+                by_variant.setdefault(triplet.first.variant, []).append(triplet)
+            else:
+                dropped[problem] = dropped.get(problem, 0) + 1
+        groups.append((path, by_variant))
+    _refuse_unknown(found, known, scores)
+    cells, pair_ids = _all_columns(groups, found)
+    if not cells:
+        raise IncompleteTriplet(
+            "no triplet is left to measure", path=data[0], remedy=_nothing_left(dropped)
+        )
+    digest = hashlib.sha256("\n".join(sorted(digest_lines)).encode()).hexdigest()[:_DIGITS]
+    return Joined(cells, pair_ids, digest, hash_scores(found), dropped)
+
+
+def _nothing_left(dropped: dict[str, int]) -> str:
+    counts = ", ".join(f"{reason}: {count}" for reason, count in dropped.items() if count)
+    return f"All were dropped ({counts})"
+
+
+def _refuse_unknown(scores: dict[str, float], known: set[str], path: PathLike) -> None:
+    unknown = next((name for name in scores if name not in known), None)
+    if unknown is None:
+        return
+    count = sum(name not in known for name in scores)
+    others = f", nor {count - 1:,} further ones" if count > 1 else ""
+    raise UnknownScore(
+        f"the data has no such item{others}",
+        path=path,
+        item=unknown,
+        remedy="Give every file that was scored as --data, or remove these lines",
+    )
+
+
+def _all_columns(
+    groups: Sequence[tuple[PathLike, dict[str, list[_Triplet]]]], scores: dict[str, float]
+) -> tuple[tuple[CellScores, ...], tuple[tuple[str, ...], ...]]:
+    cells, pair_ids = [], []
+    for path, by_variant in groups:
+        flat = [triplet for group in by_variant.values() for triplet in group]
+        marks = (
+            _numbered(triplet.query for triplet in flat),
+            _numbered(triplet.coarse_key for triplet in flat),
+        )
+        for variant in sorted(by_variant, key=_order):
+            group = by_variant[variant]
+            cells.append(_columns(os.fspath(path), variant, group, scores, marks))
+            pair_ids.append(tuple(triplet.first.pair_id for triplet in group))
+    return tuple(cells), tuple(pair_ids)
+
+
+def _numbered(keys: Iterable[str]) -> dict[str, int]:
+    """Number the keys in order of first appearance, as ``cells.labels`` does."""
+    return {key: number for number, key in enumerate(dict.fromkeys(keys))}
