@@ -1,0 +1,151 @@
+"""Whether a name that stands in a text is the name itself or a part of a longer one.
+
+"Paris" in "In Paris Hemingway wrote", "Paris Hilton" and "Treaty of Paris" is three things. The
+functions here look at the words beside a match and say why it may not be one; doubt counts
+against it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from chaincheck.name_words import (
+    BASED,
+    CORPORATE,
+    DESCRIBED_OF,
+    FUNCTION,
+    GENERATION,
+    HONORIFICS,
+    KIN,
+    MONTHS,
+    PREFIXES,
+    ROLES,
+    ROMAN,
+)
+from chaincheck.names import Kind, Token
+
+__all__ = ["in_title", "lengthened", "sentence_start"]
+
+
+def sentence_start(found: Sequence[Token], at: int) -> bool:
+    """Whether the token at ``at`` begins a sentence, a line or a quotation."""
+    gap = found[at].gap
+    return at == 0 or "\n" in gap or bool(re.search(r"[.!?:;\"(\[-]", gap.replace("' ", "")))
+
+
+def in_title(text: str, position: int) -> bool:
+    """Whether a position lies in the first of several lines, which holds the title."""
+    end = text.find("\n")
+    return 0 <= position < end
+
+
+def lengthened(
+    text: str, found: Sequence[Token], start: int, end: int, kind: Kind | None
+) -> str | None:
+    """Why the tokens ``[start, end)`` may be a part of a longer name, or None.
+
+    Args:
+        text: the passage.
+        found: its tokens.
+        start: first token of the match.
+        end: one past its last token.
+        kind: kind of the entity that is sought.
+
+    Returns:
+        A reason, or None where the match certainly stands for itself.
+    """
+    return _left(text, found, start, kind) or _right(text, found, start, end, kind)
+
+
+def _left(text: str, found: Sequence[Token], start: int, kind: Kind | None) -> str | None:
+    first = found[start]
+    if not start:
+        return None
+    before = found[start - 1]
+    if first.gap in ("-", "'") and not before.possessive:
+        plain = before.word in PREFIXES and not before.capitalized
+        return None if plain and first.gap == "-" else "joined to the word before it"
+    if before.possessive:
+        owner = before.capitalized and in_title(text, first.start)
+        return "follows a possessive in the title" if owner else None
+    dotted = first.gap == ". " and (len(before.word) == 1 or before.word in HONORIFICS)
+    if dotted:
+        person = kind in ("person", None) and before.word in HONORIFICS
+        return None if person else "follows an initial or an abbreviation"
+    if not first.adjacent:
+        return None
+    if before.capitalized:
+        return _capital_before(found, start, kind)
+    return _linked_before(found, start)
+
+
+def _capital_before(found: Sequence[Token], start: int, kind: Kind | None) -> str | None:
+    word = found[start - 1].word
+    opens = sentence_start(found, start - 1)
+    if word in FUNCTION or word in MONTHS:
+        return None
+    if kind == "person" and (word in HONORIFICS or word in ROLES or word in KIN):
+        return None
+    if opens and (word in ROLES or word.endswith(("ing", "ed", "ly"))):
+        return None
+    return "follows a capitalized word"
+
+
+def _linked_before(found: Sequence[Token], start: int) -> str | None:
+    link = found[start - 1]
+    if link.surface == "&":
+        return "joined by an ampersand"
+    if start < 2 or link.word not in ("of", "for", "with") or not link.adjacent:
+        return None
+    at = start - 2
+    head = found[at]
+    if not head.capitalized or head.word in DESCRIBED_OF | KIN | ROLES | FUNCTION | MONTHS:
+        return None
+    if head.word.endswith(("ing", "ed", "ly")) and sentence_start(found, at):
+        return None
+    return f"follows a capitalized word and '{link.word}'"
+
+
+def _right(
+    text: str, found: Sequence[Token], start: int, end: int, kind: Kind | None
+) -> str | None:
+    if end >= len(found):
+        return None
+    last, after = found[end - 1], found[end]
+    if last.possessive:
+        if not (after.capitalized and after.adjacent) or after.word in FUNCTION:
+            return None
+        clear = (kind == "person" and end - start > 1) or kind == "place"
+        if clear and not in_title(text, last.start) and '"' not in found[start].gap:
+            return None
+        return "a possessive before a capitalized word"
+    if after.gap in ("-", "'"):
+        plain = after.gap == "-" and after.word in BASED and not after.capitalized
+        return None if plain else "joined to the word after it"
+    if after.gap.startswith(",") and (
+        after.word in GENERATION or (after.word in ROMAN and len(after.word) > 1)
+    ):
+        return "another generation of the name"
+    return _adjacent_after(found, end, kind) if after.adjacent else None
+
+
+def _adjacent_after(found: Sequence[Token], end: int, kind: Kind | None) -> str | None:
+    after = found[end]
+    if after.surface == "&":
+        return "joined by an ampersand"
+    if after.capitalized:
+        if after.word in CORPORATE and kind == "organization":
+            return None
+        if after.word in FUNCTION and after.word not in ROMAN:
+            return None
+        return "followed by a capitalized word"
+    if after.surface[:1].isdigit() and kind != "person":
+        return "followed by a number"
+    if after.word in ("of", "de", "von", "di") and end + 1 < len(found):
+        beyond = found[end + 1]
+        if beyond.capitalized and beyond.adjacent:
+            return f"continued by '{after.word}'"
+        if beyond.word == "the" and end + 2 < len(found) and found[end + 2].capitalized:
+            return f"continued by '{after.word}'"
+    return None

@@ -1,0 +1,252 @@
+"""Mentions of a person by a part of the name: surname, given name, initials, middle names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from chaincheck.mention_context import in_title, lengthened, sentence_start
+from chaincheck.name_words import FUNCTION, GENERATION, HONORIFICS, KIN, MONTHS, ROLES
+from chaincheck.names import Entity, Person, Token, person, same_gap, tokens
+from chaincheck.renaming import AmbiguousMention, Mention
+
+__all__ = ["PersonFinder"]
+
+_WIFE_OR_PEER = frozenset(["mrs", "lady", "lord", "dame", "miss", "baron", "baroness", "earl"])
+
+
+@dataclass
+class _Sight:
+    """What one passage shows of a name's parts."""
+
+    text: str
+    found: tuple[Token, ...]
+    mentions: list[Mention]
+    surnames: list[tuple[int, int]] = field(default_factory=list)
+    given: list[tuple[int, int]] = field(default_factory=list)
+    initials: list[tuple[int, int]] = field(default_factory=list)
+    others: set[str] = field(default_factory=set)
+    namesakes: set[str] = field(default_factory=set)
+
+    def taken(self, start: int, end: int) -> bool:
+        first, last = self.found[start].start, self.found[end - 1].end
+        return any(m.start < last and first < m.end for m in self.mentions)
+
+    def add(self, start: int, end: int, form: str) -> None:
+        first, last = self.found[start].start, self.found[end - 1].end
+        possessive = self.found[end - 1].possessive != ""
+        self.mentions.append(Mention(first, last, self.text[first:last], form, possessive))
+
+
+class PersonFinder:
+    """Adds the partial mentions of a person to the full ones, over one context's passages."""
+
+    def __init__(
+        self, passages: Sequence[str], entity: Entity, hits: Sequence[Sequence[Mention]]
+    ) -> None:
+        self._entity = entity
+        self._parts: Person = person(entity.name)
+        self._sights = [
+            _Sight(text, tokens(text), list(mentions))
+            for text, mentions in zip(passages, hits, strict=True)
+        ]
+
+    def complete(self) -> list[list[Mention]]:
+        """Every certain mention, by passage.
+
+        Raises:
+            AmbiguousMention: a part of the name stands where it may or may not mean the person.
+        """
+        parts = self._parts
+        if parts.surname and parts.certain:
+            for number, sight in enumerate(self._sights):
+                self._extended(sight, number)
+            for sight in self._sights:
+                self._collect_surnames(sight)
+        for sight in self._sights:
+            self._collect_given(sight)
+        for number, sight in enumerate(self._sights):
+            self._decide_surnames(sight, number)
+            self._decide_given(sight, number)
+        return [sight.mentions for sight in self._sights]
+
+    # Middle names ------------------------------------------------------------------------
+
+    def _extended(self, sight: _Sight, number: int) -> None:
+        """ "Philip Hoffman" and "Paul Stephen Bettany" for Philip Seymour Hoffman, Paul Bettany."""
+        parts = self._parts
+        if parts.surname_first:
+            return
+        size = len(parts.surname)
+        for at, token in enumerate(sight.found):
+            if token.word != parts.given[0] or not token.capitalized:
+                continue
+            for gap in range(4):
+                start = at + 1 + gap
+                end = start + size
+                if end > len(sight.found) or (gap and not self._middle(sight.found[start - 1])):
+                    break
+                words = tuple(item.word for item in sight.found[start:end])
+                if words == parts.surname and _close(sight.found, start, end):
+                    if not sight.taken(at, end):
+                        self._accept_extended(sight, number, at, start, end)
+                    break
+
+    @staticmethod
+    def _middle(token: Token) -> bool:
+        plain = token.gap.strip(' .-"') == "" and "\n" not in token.gap
+        return plain and token.capitalized and token.word not in FUNCTION
+
+    def _accept_extended(self, sight: _Sight, number: int, at: int, start: int, end: int) -> None:
+        seen = [token.word for token in sight.found[at + 1 : start]]
+        own = list(self._parts.given[1:])
+        first, last = sight.found[at].start, sight.found[end - 1].end
+        surface = sight.text[first:last]
+        reason = lengthened(sight.text, sight.found, at, end, "person")
+        if reason is None and seen and own and not _agree(seen, own):
+            return  # Another middle name: another person.
+        if reason is None and not (seen and own):
+            titled = sight.text.partition("\n")[0].partition(" (")[0] == self._entity.name
+            known = bool(sight.mentions) if own else titled
+            reason = None if known else "may be a namesake with another middle name"
+        if reason:
+            raise AmbiguousMention(f"'{surface}': {reason}", first, last, passage=number)
+        sight.add(at, end, "extended")
+
+    # Surnames ----------------------------------------------------------------------------
+
+    def _collect_surnames(self, sight: _Sight) -> None:
+        surname = self._parts.surname
+        size = len(surname)
+        for at in range(len(sight.found) - size + 1):
+            words = tuple(token.word for token in sight.found[at : at + size])
+            if words != surname or not sight.found[at].capitalized:
+                continue
+            if not _close(sight.found, at + 1, at + size) or sight.taken(at, at + size):
+                continue
+            self._sort_surname(sight, at, at + size)
+
+    def _sort_surname(self, sight: _Sight, at: int, end: int) -> None:
+        token = sight.found[at]
+        before = sight.found[at - 1] if at else None
+        beside = before is not None and (
+            token.adjacent or (token.gap in (". ", ".") and len(before.word) <= 2)
+        )
+        if before is None or not beside or not before.capitalized or before.possessive:
+            if token.gap != "-":
+                sight.surnames.append((at, end))
+            else:
+                sight.others.add(f"?-{token.word}")
+            return
+        word = before.word
+        given = self._parts.given
+        if (word in HONORIFICS and word not in _WIFE_OR_PEER) or ((word in FUNCTION or word in MONTHS or word in ROLES) and sentence_start(
+            sight.found, at - 1
+        )):
+            sight.surnames.append((at, end))
+        elif before.surface.replace(".", "").isupper() and len(word) <= 3:
+            if given and word[0] == given[0][0]:
+                sight.initials.append((at - 1, end))
+            else:
+                sight.others.add(f"{word} {token.word}")
+        else:
+            sight.others.add(f"{word} {token.word}")
+
+    def _decide_surnames(self, sight: _Sight, number: int) -> None:
+        spots = sight.surnames + sight.initials
+        if not spots:
+            return
+        named = any(m.form in ("full", "extended", "alias") for m in sight.mentions)
+        if not named and sight.others:
+            return  # Somebody else's; the residue check agrees or raises.
+        title = sight.text.partition("\n")[0]
+        elsewhere = any(
+            other.mentions and other.text.partition("\n")[0] == title
+            for other in self._sights
+            if other is not sight
+        )
+        alone = not any(other.others for other in self._sights)
+        for start, end in spots:
+            first, last = sight.found[start].start, sight.found[end - 1].end
+            surface = sight.text[first:last]
+            if named and sight.others:
+                reason: str | None = "others of the surname: " + ", ".join(sorted(sight.others))
+            elif not named and not (elsewhere and alone):
+                reason = "a surname in a passage that never has the full name"
+            elif not self._parts.certain:
+                reason = "a part of a descriptive name"
+            else:
+                reason = lengthened(sight.text, sight.found, start, end, "person")
+                reason = reason or _eponym(sight, start, end)
+            if reason:
+                raise AmbiguousMention(f"'{surface}': {reason}", first, last, passage=number)
+            sight.add(start, end, "surname" if (start, end) in sight.surnames else "initials")
+
+    # Given names -------------------------------------------------------------------------
+
+    def _collect_given(self, sight: _Sight) -> None:
+        parts = self._parts
+        if not parts.given or len(parts.words) < 2:
+            return
+        word = parts.given[0]
+        for at, token in enumerate(sight.found):
+            if token.word != word or not token.capitalized or sight.taken(at, at + 1):
+                continue
+            after = sight.found[at + 1] if at + 1 < len(sight.found) else None
+            if after is not None and after.adjacent and not token.possessive and after.capitalized:
+                if after.word not in FUNCTION:
+                    sight.namesakes.add(f"{word} {after.word}")
+                    continue
+            sight.given.append((at, at + 1))
+
+    def _decide_given(self, sight: _Sight, number: int) -> None:
+        if not sight.given:
+            return
+        named = any(m.form in ("full", "extended", "alias") for m in sight.mentions)
+        if not named:
+            return
+        for start, end in sight.given:
+            token = sight.found[start]
+            if sight.taken(start, end):
+                continue
+            before = sight.found[max(0, start - 3) : start]
+            if sight.namesakes:
+                reason: str | None = "others of the name: " + ", ".join(sorted(sight.namesakes))
+            elif self._parts.surname_first or not self._parts.certain:
+                reason = "a part of a name whose order is not certain"
+            elif any(item.word in KIN for item in before):
+                reason = "may be a relative"
+            elif in_title(sight.text, token.start):
+                reason = "a given name in the title"
+            else:
+                reason = lengthened(sight.text, sight.found, start, end, "person")
+            if reason:
+                raise AmbiguousMention(
+                    f"'{token.surface}': {reason}", token.start, token.end, passage=number
+                )
+            sight.add(start, end, "given")
+
+
+def _close(found: Sequence[Token], start: int, end: int) -> bool:
+    return all(same_gap("", found[k].gap, found[k - 1].word) for k in range(start, end))
+
+
+def _agree(seen: Sequence[str], own: Sequence[str]) -> bool:
+    """Whether two runs of middle names can be one person's."""
+    pairs = zip(seen, own, strict=False)
+    return all(a == b or (min(len(a), len(b)) == 1 and a[0] == b[0]) for a, b in pairs)
+
+
+def _eponym(sight: _Sight, start: int, end: int) -> str | None:
+    """ "Mach number", "Peel's", "the Menzies government": what is called after the person."""
+    if in_title(sight.text, sight.found[start].start):
+        return "a surname in the title"
+    before = sight.found[start - 1] if start else None
+    after = sight.found[end] if end < len(sight.found) else None
+    if before is None or after is None or not after.adjacent:
+        return None
+    if before.word in ("the", "a", "an") and sight.found[start].adjacent:
+        possessive = sight.found[end - 1].possessive
+        if after.word not in FUNCTION and not possessive and after.word not in GENERATION:
+            return "may be a thing called after the person"
+    return None

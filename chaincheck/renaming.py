@@ -1,0 +1,190 @@
+"""Put one name in the place of another: forms, articles, possessives, capitals, "a" and "an"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chaincheck.names import (
+    Entity,
+    acronym,
+    core,
+    person,
+    starts_with_vowel_sound,
+    takes_article,
+)
+
+__all__ = ["AmbiguousMention", "Mention", "Renamed", "replace_mentions"]
+
+
+class AmbiguousMention(Exception):  # noqa: N818  (a finding about a text, not a fault)
+    """Something that may or may not be a mention, or a mention that cannot be renamed surely.
+
+    Not a fault of the user's: the builder turns it into a rejection.
+
+    Attributes:
+        reason: why.
+        start, end: code points in the passage; 0, 0 where the fault is the name itself.
+        passage: index of the passage among those that were judged together, None if no one
+            passage is at fault.
+    """
+
+    def __init__(self, reason: str, start: int, end: int, *, passage: int | None = None) -> None:
+        self.reason = reason
+        self.start = start
+        self.end = end
+        self.passage = passage
+        super().__init__(reason)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A certain mention.
+
+    Attributes:
+        start, end: code points, without the possessive marker.
+        surface: ``text[start:end]``.
+        form: "full", "alias", "short", "extended", "surname", "given", "initials" or "acronym".
+        possessive: whether a possessive marker follows.
+    """
+
+    start: int
+    end: int
+    surface: str
+    form: str
+    possessive: bool
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """A text after renaming.
+
+    Attributes:
+        text: the new text.
+        spans: (start, end, before, after) for every changed span, in order, in code points of
+            the old text; ``old[start:end] == before``.
+    """
+
+    text: str
+    spans: tuple[tuple[int, int, str, str], ...]
+
+
+def replace_mentions(
+    text: str, mentions: Sequence[Mention], entity: Entity, replacement: Entity
+) -> Renamed:
+    """Replace every mention by the corresponding form of the replacement.
+
+    Raises:
+        AmbiguousMention: a mention cannot take the replacement without doubt.
+    """
+    spans = [_span(text, mention, entity, replacement) for mention in mentions]
+    spans.sort()
+    for (_, end, _, _), (start, _, _, _) in zip(spans, spans[1:], strict=False):
+        if start < end:
+            raise AmbiguousMention("two mentions overlap", start, end)
+    pieces = []
+    behind = 0
+    for start, end, _, after in spans:
+        pieces += [text[behind:start], after]
+        behind = end
+    pieces.append(text[behind:])
+    return Renamed("".join(pieces), tuple(spans))
+
+
+def _form(mention: Mention, replacement: Entity) -> str:
+    """The replacement's name in the form of a mention."""
+    full = core(replacement.name, replacement.kind)
+    if mention.form in ("surname", "given") and replacement.kind == "person":
+        parts = person(replacement.name)
+        if mention.form == "surname" and parts.surname_text:
+            return parts.surname_text
+        if mention.form == "given" and parts.given_text:
+            return parts.given_text
+    if mention.form == "short":
+        return full.split(",")[0]
+    if mention.form == "acronym":
+        short = acronym(replacement.name, replacement.kind)
+        if not short:
+            raise AmbiguousMention("the replacement has no acronym", mention.start, mention.end)
+        return short
+    return full
+
+
+def _span(
+    text: str, mention: Mention, entity: Entity, replacement: Entity
+) -> tuple[int, int, str, str]:
+    start, end = mention.start, mention.end
+    after = _cased(_form(mention, replacement), mention.surface, text, start)
+    end, after = _period(text, end, after)
+    if mention.form in ("full", "alias", "extended", "short"):
+        start, after = _article(text, start, after, mention, entity, replacement)
+    start, after = _indefinite(text, start, after, mention)
+    end, after = _possessive(text, mention, end, after)
+    return start, end, text[start:end], after
+
+
+def _cased(name: str, surface: str, text: str, start: int) -> str:
+    letters = [ch for ch in surface if ch.isalpha()]
+    shouted = surface.isupper() and len(letters) > 4 and not name.isupper()
+    if shouted:
+        return name.upper()
+    if letters and surface.islower() and len(letters) > 1:
+        return name.lower()
+    if (
+        surface[:1].isupper()
+        and name[:1].islower()
+        and (start == 0 or text[start - 2 : start] in (". ", "! ", "? ", "\n"))
+    ):
+        return name[:1].upper() + name[1:]
+    return name
+
+
+def _period(text: str, end: int, after: str) -> tuple[int, str]:
+    """Keep one period where an abbreviation ends the old name or the new one."""
+    if after.endswith(".") and text[end : end + 1] == ".":
+        return end, after[:-1]
+    return end, after
+
+
+_THE = re.compile(r"(?:the|The|THE)[ \u00a0]$")
+
+
+def _article(
+    text: str, start: int, after: str, mention: Mention, entity: Entity, replacement: Entity
+) -> tuple[int, str]:
+    """Fit "the" before the new name."""
+    seen = _THE.search(text[max(0, start - 4) : start])
+    wants = takes_article(replacement.name, replacement.kind)
+    own = takes_article(entity.name, entity.kind)
+    if seen and own and not wants:
+        raise AmbiguousMention("the new name takes no article", mention.start, mention.end)
+    if seen or not wants or own:
+        return start, after
+    raise AmbiguousMention("the new name needs an article", mention.start, mention.end)
+
+
+def _indefinite(text: str, start: int, after: str, mention: Mention) -> tuple[int, str]:
+    """Make "a" or "an" before the name agree with the new one."""
+    seen = re.search(r"(?:^|[\s(\"“])((?:a|A)n?)[ \u00a0]$", text[max(0, start - 5) : start])
+    if not seen:
+        return start, after
+    word = seen.group(1)
+    wanted = word[0] + ("n" if starts_with_vowel_sound(after) else "")
+    if wanted == word:
+        return start, after
+    begin = start - (len(word) + 1)
+    return begin, wanted + text[start - 1 : start] + after
+
+
+def _possessive(text: str, mention: Mention, end: int, after: str) -> tuple[int, str]:
+    """Give a bare apostrophe its "s" where the new name does not end in one."""
+    if not mention.possessive or end != mention.end:
+        return end, after
+    marker = text[end : end + 1]
+    follows = text[end + 1 : end + 2]
+    if follows in ("s", "S") or not marker.strip():
+        return end, after
+    if after[-1:] in ("s", "S"):
+        return end, after
+    return end + 1, after + marker + "s"
