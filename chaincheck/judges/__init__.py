@@ -1,1 +1,117 @@
-"""Judges: everything that scores items."""
+"""Judges: everything that scores items, opened by name or by a small TOML file.
+
+A new judge is one new module and one line in ``KINDS``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from chaincheck.errors import UnreadableFile, UsageError
+from chaincheck.judges.base import Judge, Judgment, fingerprint_of
+from chaincheck.judges.lexical import CUES, SHORTCUTS, LexicalJudge
+from chaincheck.judges.recorded import RecordedScores
+
+__all__ = [
+    "KINDS",
+    "SHORTCUTS",
+    "Judge",
+    "Judgment",
+    "LexicalJudge",
+    "RecordedScores",
+    "fingerprint_of",
+    "open_judge",
+]
+
+
+def _lexical(settings: Mapping[str, Any], folder: Path) -> Judge:
+    cue = _text(settings, "cue", "lexical")
+    if cue not in CUES:
+        raise UsageError(f"no lexical judge is called {cue!r}", remedy=_nearest(cue, CUES))
+    return LexicalJudge(cue)
+
+
+def _recorded(settings: Mapping[str, Any], folder: Path) -> Judge:
+    if "path" not in settings:
+        raise UsageError("a recorded judge needs the key 'path'", remedy="Name its score file")
+    name = _text(settings, "name", "") or None
+    return RecordedScores(folder / _text(settings, "path", ""), name=name)
+
+
+KINDS: Mapping[str, tuple[Callable[[Mapping[str, Any], Path], Judge], frozenset[str]]] = (
+    MappingProxyType(
+        {
+            "lexical": (_lexical, frozenset({"cue"})),
+            "recorded": (_recorded, frozenset({"path", "name"})),
+        }
+    )
+)
+"""Each kind of judge: how to open it, and the keys that its TOML file may hold beside ``kind``."""
+
+
+def open_judge(spec: str) -> Judge:
+    """Open a judge by the name of a lexical judge or by a TOML file.
+
+    Args:
+        spec: "lexical", a shortcut judge's name, or the path of a ``.toml`` file such as
+            ``kind = "recorded"`` and ``path = "scores.jsonl"`` (paths are relative to the file).
+
+    Raises:
+        UsageError: no such judge, an unknown kind or key (with the nearest known one).
+        UnreadableFile: the TOML file is missing or not TOML.
+    """
+    if spec in CUES:
+        return LexicalJudge(spec)
+    if not spec.endswith(".toml"):
+        raise UsageError(
+            f"no judge is called {spec!r}",
+            remedy=_nearest(spec, CUES) + ", or give the path of a .toml file",
+        )
+    path = Path(spec)
+    settings = _read_toml(path)
+    kind = settings.pop("kind", None)
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise UsageError(
+            f"{spec}: the key 'kind' names no kind of judge: {kind!r}",
+            remedy=_nearest(str(kind), KINDS),
+        )
+    opener, keys = KINDS[kind]
+    for key in settings:
+        if key not in keys:
+            raise UsageError(
+                f"{spec}: unknown key {key!r} for a judge of kind {kind!r}",
+                remedy=_nearest(key, keys),
+            )
+    return opener(settings, path.parent)
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as stream:
+            return tomllib.load(stream)
+    except OSError as error:
+        raise UnreadableFile(
+            f"cannot read: {error.strerror}", path=path, remedy="Name an existing TOML file"
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UnreadableFile(
+            f"not valid TOML: {error}", path=path, remedy="Correct the file"
+        ) from error
+
+
+def _text(settings: Mapping[str, Any], key: str, default: str) -> str:
+    value = settings.get(key, default)
+    if not isinstance(value, str):
+        raise UsageError(f"the judge's key {key!r} must be a text, not {value!r}")
+    return value
+
+
+def _nearest(word: str, known: Collection[str]) -> str:
+    """Name the known word nearest to a misspelled one, or all of them."""
+    close = difflib.get_close_matches(word, sorted(known), n=1)
+    return f"Did you mean {close[0]!r}" if close else "Known: " + ", ".join(sorted(known))
