@@ -1,0 +1,311 @@
+"""Ways to an answer that do not lead over the bridge: what a broken context must not hold.
+
+Everything here is generous on purpose. A form of the answer that merely may be one, or a word of
+the question that merely may name its subject, is enough to reject a triplet, since a broken cell
+that still answers the question costs more than a lost triplet.
+"""
+
+# ruff: noqa: SIM905 - a split string reads better than hundreds of quoted words
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from chaincheck import gazetteer
+
+__all__ = [
+    "Subject",
+    "answer_forms",
+    "answer_traces",
+    "distinctive",
+    "fold_tokens",
+    "holds",
+    "holds_name",
+    "sentences",
+    "subject_of",
+    "subject_traces",
+]
+
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’`][^\W\d_]+)*")
+_MONTHS = (
+    "january february march april may june july august september october november december".split()
+)
+_DATE = re.compile(
+    r"(?P<d1>\d{1,2})\s+(?P<m1>[A-Z][a-z]+),?\s+(?P<y1>\d{3,4})"
+    r"|(?P<m2>[A-Z][a-z]+)\s+(?P<d2>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<y2>\d{3,4})"
+    r"|(?P<m3>[A-Z][a-z]+)\s+(?P<y3>\d{3,4})"
+)
+_YEAR = re.compile(r"\b1\d{3}\b|\b20\d{2}\b")
+_SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])|\n+")
+_TITLES = frozenset(
+    "sir dame lord lady king queen prince princess duke duchess earl count countess baron "
+    "baroness emperor empress saint st dr mr mrs ms pope president senator admiral general adm "
+    "gen colonel captain professor prof archduke archduchess".split()
+)
+# Words of questions that say nothing about whom or what they ask.
+_STOP = frozenset(
+    """
+    a an and are as at be been being besides both but by did do does for from had has have he her
+    hers him his how i if in into is it its itself last like made make many me more most my name
+    named names no not of off on one or other our out over own s same she so some such t than that
+    the their them then there these they this those through to too two under up upon used was way
+    we were what when where which while who whom whose why will with would you your also along
+    actor actors actress play plays played playing player role part character characters cast
+    member members star stars starred starring act acted voice voices voiced sing sings sang sung
+    singer song songs album albums perform performs performed performer performance artist artists
+    band group single singles movie movies film films show shows series season episode tv
+    television book books novel author authors write writes wrote written writer publish published
+    publisher direct directed director produce produced producer compose composed composer create
+    created creator creators develop developed developer develops make makes maker manufacture
+    manufactured manufacturer work works worked working person people man woman men women guy girl
+    boy first second third main original new old best long longest largest biggest top current
+    currently time times year years date day ever find found known call called considered become
+    became say said says did win won wins winner get gets got take takes took use uses go goes
+    went come came give gives gave hold holds held live lives lived born birth death die died
+    place located location country state city town county river area region world company team
+    father mother husband wife spouse son daughter child children brother sister sibling parent
+    married marry marries full real during after before between about against within without only
+    help helped lead led leader leaders head king queen president
+    """.split()
+)
+_FAMILY = frozenset("father mother spouse child sibling husband wife son daughter relative".split())
+
+
+@lru_cache(maxsize=65536)
+def fold_tokens(text: str) -> tuple[str, ...]:
+    """Lower-case tokens without accents, invisible characters, possessives and punctuation.
+
+    Numbers keep their decimals and lose their thousands separators.
+    """
+    return tuple(folded for folded, _ in _cased_tokens(text))
+
+
+@lru_cache(maxsize=4096)
+def _cased_tokens(text: str) -> tuple[tuple[str, bool], ...]:
+    visible = "".join(ch for ch in text if unicodedata.category(ch) != "Cf")
+    plain = "".join(
+        ch for ch in unicodedata.normalize("NFKD", visible) if not unicodedata.combining(ch)
+    )
+    tokens = []
+    for match in _TOKEN.finditer(plain):
+        raw = match.group()
+        if raw[0].isdigit():
+            whole = re.sub(r",(?=\d{3}(?:\D|$))", "", raw)
+            tokens.append((whole, True))
+            continue
+        word = raw.replace("’", "'").replace("`", "'").casefold()
+        for tail in ("'s", "'"):
+            word = word.removesuffix(tail)
+        tokens.append((word, raw[0].isupper()))
+    return tuple(tokens)
+
+
+@lru_cache(maxsize=16384)
+def _padded(text: str) -> str:
+    return f" {' '.join(fold_tokens(text))} "
+
+
+def holds(text: str, phrase: str) -> bool:
+    """Whether the tokens of ``phrase`` stand in ``text`` in a row, case and accents apart."""
+    wanted = fold_tokens(phrase)
+    return bool(wanted) and f" {' '.join(wanted)} " in _padded(text)
+
+
+def holds_name(text: str, name: str) -> bool:
+    """Like ``holds``, but a name of common words must be capitalized in the text as well."""
+    wanted = fold_tokens(name)
+    if not wanted or f" {' '.join(wanted)} " not in _padded(text):
+        return False
+    tokens = _cased_tokens(text)
+    content = [index for index, word in enumerate(wanted) if word not in _STOP] or [0]
+    size = len(wanted)
+    for start in range(len(tokens) - size + 1):
+        if tokens[start][0] == wanted[0] and all(
+            tokens[start + offset][0] == wanted[offset] for offset in range(size)
+        ):
+            if all(tokens[start + index][1] for index in content):
+                return True
+    return False
+
+
+def sentences(text: str) -> list[str]:
+    """Split a passage into sentences, roughly; a title is one of its own."""
+    return [part for part in _SENTENCE.split(text) if part.strip()]
+
+
+def distinctive(name: str) -> tuple[str, ...]:
+    """The folded tokens of a name that may point at its bearer: no articles, titles, initials."""
+    return tuple(
+        word
+        for word in fold_tokens(name)
+        if len(word) > 2
+        and word not in _TITLES
+        and word not in {"the", "and", "von", "van", "der", "del", "dos", "bin", "ibn", "jr"}
+    )
+
+
+def _dates(text: str) -> list[tuple[str, str, str]]:
+    found = []
+    for match in _DATE.finditer(text):
+        groups = match.groupdict()
+        day = groups["d1"] or groups["d2"] or ""
+        month = (groups["m1"] or groups["m2"] or groups["m3"] or "").casefold()
+        year = groups["y1"] or groups["y2"] or groups["y3"] or ""
+        if month in _MONTHS:
+            found.append((day, month, year))
+    return found
+
+
+def answer_forms(answer: str, aliases: Iterable[str] = ()) -> tuple[str, ...]:
+    """Wordings that count as the answer: itself, its aliases, and a date in either order."""
+    forms = [answer, *aliases]
+    for day, month, year in _dates(answer):
+        # Only where the date is the whole answer may another order replace it.
+        if len(fold_tokens(answer)) <= 3 and day:
+            forms += [f"{day} {month} {year}", f"{month} {day} {year}"]
+    return tuple(dict.fromkeys(form for form in forms if fold_tokens(form)))
+
+
+def answer_traces(
+    answer: str, aliases: Iterable[str] = (), *, person: bool = False
+) -> tuple[str, ...]:
+    """Whatever may give the answer away: its forms, and their telling parts.
+
+    For a place its first part ("Montreal" of "Montreal, Quebec") and a country's adjective; for
+    a person the name without titles, and the surname; for a date its year; for a phrase that
+    holds a date or a year, these.
+
+    Args:
+        answer: the answer.
+        aliases: other wordings of it.
+        person: whether the answer is a person.
+    """
+    traces: list[str] = list(answer_forms(answer, aliases))
+    for form in tuple(traces):
+        first = form.split(",")[0]
+        if first != form and distinctive(first):
+            traces.append(first)
+        tokens = fold_tokens(first)
+        bare = " ".join(word for word in tokens if word not in _TITLES)
+        if bare and bare != " ".join(tokens) and len(bare) > 2:
+            traces.append(bare)
+        adjective = gazetteer.demonym(" ".join(word for word in tokens if word != "the"))
+        if adjective:
+            traces.append(adjective)
+        if person and len(tokens) > 1:
+            name = [word for word in fold_tokens(first) if word in distinctive(first)]
+            if name:
+                traces.append(name[-1])
+        traces += _YEAR.findall(form)
+        traces += [year for _, _, year in _dates(form)]
+    return tuple(dict.fromkeys(traces))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The earlier hop's subject, as far as the wording tells.
+
+    Attributes:
+        names: names of it, or of what stands beside it in the question.
+        words: telling folded words of the question; two of them in one sentence describe it.
+        parts: folded words that alone name it (given names of relatives).
+    """
+
+    names: tuple[str, ...]
+    words: frozenset[str]
+    parts: frozenset[str]
+
+
+def _stem(word: str) -> str:
+    for tail in ("ing", "ed", "es", "s"):
+        if len(word) > len(tail) + 3 and word.endswith(tail):
+            return word[: -len(tail)]
+    return word
+
+
+def _runs(question: Sequence[str], support: str) -> list[str]:
+    """Maximal token runs of a question that stand in a passage as capitalized names."""
+    cased = _cased_tokens(support)
+    padded = _padded(support)
+    capitalized = {word for word, upper in cased if upper and not word[0].isdigit()}
+    runs: list[str] = []
+    start = 0
+    while start < len(question):
+        end = start
+        while end < len(question) and f" {' '.join(question[start : end + 1])} " in padded:
+            end += 1
+        run = list(question[start:end])
+        while run and (run[0] in _STOP or run[0] not in capitalized):
+            run.pop(0)
+        while run and (run[-1] in _STOP or run[-1] not in capitalized):
+            run.pop()
+        if run:
+            runs.append(" ".join(run))
+        start = max(end, start + 1)
+    return runs
+
+
+def subject_of(
+    *,
+    subject: str | None,
+    question: str,
+    relation: str | None,
+    support_title: str,
+    support: str,
+    bridge: str,
+) -> Subject:
+    """Work out how a text may name what the earlier hop asks about.
+
+    The source's subject, the title of the earlier support (unless it is the bridge's own page),
+    and the parts of the question that the support writes as names.
+    """
+    bridge_words = set(distinctive(bridge))
+    names: list[str] = []
+    if subject:
+        names.append(subject)
+        bare = re.sub(r"\s*[(\[].*?[)\]]", "", subject).split(",")[0].strip()
+        if bare and bare != subject:
+            names.append(bare)
+    title_words = set(distinctive(support_title))
+    if title_words and not title_words & bridge_words:
+        names.append(support_title)
+    asked = subject or question
+    tokens = [word for word in fold_tokens(asked) if not word.startswith("#")]
+    for run in _runs(tokens, support):
+        words = run.split()
+        if set(words) <= bridge_words or (
+            len(words) == 1 and (gazetteer.is_common(run) or len(run) < 3)
+        ):
+            continue
+        names.append(run)
+    words = frozenset(
+        _stem(word)
+        for word in tokens
+        if len(word) > 2
+        and word not in _STOP
+        and word not in bridge_words
+        and not gazetteer.is_common(word)
+    )
+    parts: frozenset[str] = frozenset()
+    if relation in _FAMILY and subject:
+        given = [word for word in distinctive(subject) if word not in _STOP]
+        parts = frozenset(word for word in given[:1] if word not in bridge_words)
+    return Subject(tuple(dict.fromkeys(names)), words, parts)
+
+
+def subject_traces(subject: Subject, text: str) -> tuple[str, ...]:
+    """What in ``text`` names or describes the subject; empty where nothing does."""
+    found = [name for name in subject.names if holds_name(text, name)]
+    capitalized = {word for word, upper in _cased_tokens(text) if upper}
+    found += sorted(part for part in subject.parts if part in capitalized)
+    if len(subject.words) >= 2:
+        for sentence in sentences(text):
+            here = {_stem(word) for word in fold_tokens(sentence)} & subject.words
+            if len(here) >= 2:
+                found.append(" + ".join(sorted(here)))
+                break
+    return tuple(found)

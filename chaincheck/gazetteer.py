@@ -1,0 +1,114 @@
+"""Countries with their adjectives, and the states of the USA: names whose change leaves traces.
+
+A country renamed in a passage that also says "French" would be half-renamed, and a state is no
+stand-in for a country. Names are folded to lower case; a leading "the" is dropped by the caller.
+"""
+
+# ruff: noqa: SIM905 - a split string reads better than hundreds of quoted words
+
+from __future__ import annotations
+
+from typing import Literal
+
+__all__ = ["demonym", "is_common", "sort_of"]
+
+_SINGLE = """
+    afghanistan:afghan albania:albanian algeria:algerian angola:angolan argentina:argentine
+    armenia:armenian australia:australian austria:austrian azerbaijan:azerbaijani
+    bangladesh:bangladeshi belarus:belarusian belgium:belgian bolivia:bolivian botswana:botswanan
+    brazil:brazilian bulgaria:bulgarian burma:burmese cambodia:cambodian cameroon:cameroonian
+    canada:canadian chad:chadian chile:chilean china:chinese colombia:colombian croatia:croatian
+    cuba:cuban cyprus:cypriot czechoslovakia:czechoslovak denmark:danish ecuador:ecuadorian
+    egypt:egyptian england:english eritrea:eritrean estonia:estonian ethiopia:ethiopian fiji:fijian
+    finland:finnish france:french gambia:gambian georgia:georgian germany:german ghana:ghanaian
+    greece:greek guatemala:guatemalan guinea:guinean haiti:haitian honduras:honduran
+    hungary:hungarian iceland:icelandic india:indian indonesia:indonesian iran:iranian iraq:iraqi
+    ireland:irish israel:israeli italy:italian jamaica:jamaican japan:japanese jordan:jordanian
+    kazakhstan:kazakh kenya:kenyan kuwait:kuwaiti laos:laotian latvia:latvian lebanon:lebanese
+    liberia:liberian libya:libyan lithuania:lithuanian luxembourg:luxembourgish
+    madagascar:malagasy malaysia:malaysian mali:malian malta:maltese mexico:mexican
+    moldova:moldovan mongolia:mongolian morocco:moroccan mozambique:mozambican myanmar:burmese
+    namibia:namibian nepal:nepalese netherlands:dutch niger:nigerien nigeria:nigerian
+    norway:norwegian oman:omani pakistan:pakistani panama:panamanian paraguay:paraguayan
+    peru:peruvian philippines:filipino poland:polish portugal:portuguese prussia:prussian
+    qatar:qatari romania:romanian russia:russian rwanda:rwandan scotland:scottish
+    senegal:senegalese serbia:serbian singapore:singaporean slovakia:slovak slovenia:slovenian
+    somalia:somali spain:spanish sudan:sudanese sweden:swedish switzerland:swiss syria:syrian
+    taiwan:taiwanese tanzania:tanzanian thailand:thai togo:togolese tunisia:tunisian
+    turkey:turkish uganda:ugandan ukraine:ukrainian uruguay:uruguayan usa:american
+    venezuela:venezuelan vietnam:vietnamese wales:welsh yemen:yemeni yugoslavia:yugoslav
+    zambia:zambian zimbabwe:zimbabwean ussr:soviet uk:british
+"""
+_PHRASES = {
+    "great britain": "british",
+    "united kingdom": "british",
+    "united states": "american",
+    "united states of america": "american",
+    "new zealand": "zealander",
+    "saudi arabia": "saudi",
+    "south africa": "african",
+    "north korea": "korean",
+    "south korea": "korean",
+    "sri lanka": "lankan",
+    "costa rica": "rican",
+    "el salvador": "salvadoran",
+    "soviet union": "soviet",
+    "russian federation": "russian",
+    "sierra leone": "leonean",
+    "czech republic": "czech",
+    "dominican republic": "dominican",
+    "weimar republic": "german",
+}
+_CONTINENTS = {
+    "america": "american",
+    "britain": "british",
+    "europe": "european",
+    "asia": "asian",
+    "africa": "african",
+    "australasia": "australasian",
+}
+_COUNTRIES: dict[str, str] = {
+    **dict(entry.split(":", 1) for entry in _SINGLE.split()),
+    **_PHRASES,
+}
+_STATES = frozenset(
+    (
+        "alabama|alaska|arizona|arkansas|california|colorado|connecticut|delaware|florida|georgia|"
+        "hawaii|idaho|illinois|indiana|iowa|kansas|kentucky|louisiana|maine|maryland|"
+        "massachusetts|michigan|minnesota|mississippi|missouri|montana|nebraska|nevada|"
+        "new hampshire|new jersey|new mexico|new york|north carolina|north dakota|ohio|oklahoma|"
+        "oregon|pennsylvania|rhode island|south carolina|south dakota|tennessee|texas|utah|"
+        "vermont|virginia|washington|west virginia|wisconsin|wyoming"
+    ).split("|")
+)
+_CALENDAR = frozenset(
+    "january february march april may june july august september october november december "
+    "monday tuesday wednesday thursday friday saturday sunday".split()
+)
+_DEMONYMS = frozenset(_COUNTRIES.values()) | frozenset(_CONTINENTS.values())
+
+
+def sort_of(name: str) -> Literal["country", "state"] | None:
+    """Whether a folded name is a country's or a state's ("georgia" counts as a state)."""
+    if name in _STATES:
+        return "state"
+    return "country" if name in _COUNTRIES else None
+
+
+def demonym(name: str) -> str | None:
+    """The adjective of a country or continent, folded; None for any other name."""
+    return _COUNTRIES.get(name) or _CONTINENTS.get(name)
+
+
+def is_common(word: str) -> bool:
+    """Whether a folded word is so common in encyclopedic text that sharing it links nothing.
+
+    Countries, continents, states, their adjectives, months and weekdays.
+    """
+    return (
+        word in _COUNTRIES
+        or word in _CONTINENTS
+        or word in _STATES
+        or word in _DEMONYMS
+        or word in _CALENDAR
+    )

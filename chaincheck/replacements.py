@@ -1,0 +1,405 @@
+"""Where a replacement comes from: other records' bridges, invented names, decoys.
+
+A real replacement is the bridge of another record in the same relation slot, of the same kind,
+sort, pronoun and shape of name. A decoy is a passage that states the earlier hop's relation of
+another head; its tail becomes the replacement. Both are drawn from pools over the whole input.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from chaincheck.bypass import fold_tokens
+from chaincheck.chains import Chain, Fact, Hop, Passage, Unusable
+from chaincheck.invented import TakenNames, invent
+from chaincheck.kinds import Nature, base_title, compatible, nature_of
+from chaincheck.mentions import AmbiguousMention, Entity, find
+from chaincheck.names import Shape, core, shape
+from chaincheck.slots import slot_of
+from chaincheck.validator import telling_words
+
+__all__ = [
+    "Candidate",
+    "Pools",
+    "Surface",
+    "context_words",
+    "decoy_facts",
+    "entity_of",
+    "invented_name",
+    "is_name",
+    "real_candidates",
+    "surface",
+]
+
+_NO_NAME = frozenset('0123456789,;:/()[]"“”|&=+@#')
+_MOST_WORDS = 6
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A real entity that may stand in for a bridge.
+
+    Attributes:
+        name: its name.
+        nature: what it is.
+        slot: relation slot that led to it.
+        source_ids: records it comes from.
+    """
+
+    name: str
+    nature: Nature
+    slot: str | None
+    source_ids: frozenset[str]
+
+
+def is_name(name: str) -> bool:
+    """Whether a string is a plain proper name: capitalized, short, without digits and brackets."""
+    words = name.split()
+    return (
+        0 < len(words) <= _MOST_WORDS
+        and not any(ch in _NO_NAME for ch in name)
+        and not any(ch.isdigit() for ch in name)
+        and words[0][:1].isupper()
+        and words[-1][:1].isupper()
+        and words[0].casefold() not in {"in", "the", "a", "an", "during", "after", "on", "at"}
+        and bool(telling_words(name))
+    )
+
+
+def _fact(chain: Chain, hop: Hop) -> Fact | None:
+    slot = slot_of(hop.relation, hop.question)
+    passage = chain.passages[hop.support] if 0 <= hop.support < len(chain.passages) else None
+    if slot is None or passage is None:
+        return None
+    return Fact(
+        relation=slot,
+        head=hop.subject or base_title(passage.title),
+        tail=hop.answer,
+        passage=passage,
+        source_id=chain.source_id,
+        kind=chain.kind if hop is chain.earlier else None,
+        pronoun=chain.pronoun if hop is chain.earlier else None,
+        tail_aliases=chain.bridge_aliases if hop is chain.earlier else (),
+    )
+
+
+class Pools:
+    """Everything that the records of one input can lend each other.
+
+    Attributes:
+        slots: candidates by relation slot, in a fixed order.
+        facts: statements by relation slot, in a fixed order.
+    """
+
+    def __init__(self, records: Iterable[Chain | Unusable]) -> None:
+        self._pages: dict[tuple[str, ...], dict[str, Passage]] = defaultdict(dict)
+        stated: dict[str, dict[tuple[str, ...], Fact]] = defaultdict(dict)
+        seen: set[int] = set()
+        for record in records:
+            statements = list(record.facts)
+            if isinstance(record, Chain):
+                # The chains of one record share its passages.
+                if id(record.passages) not in seen:
+                    seen.add(id(record.passages))
+                    self._add_pages(record.passages)
+                statements += list(record.decoys)
+                statements += [
+                    fact for hop in (record.earlier, record.later) if (fact := _fact(record, hop))
+                ]
+            for fact in statements:
+                slot = slot_of(fact.relation, "")
+                if slot is not None:
+                    key = (fact.head, fact.tail, fact.passage.whole, fact.source_id)
+                    stated[slot].setdefault(key, fact)
+        self.facts: dict[str, tuple[Fact, ...]] = {
+            slot: tuple(group[key] for key in sorted(group)) for slot, group in stated.items()
+        }
+        self._natures: dict[tuple[str, str | None, str | None, str | None], Nature] = {}
+        self.slots: dict[str, tuple[Candidate, ...]] = {
+            slot: self._candidates(slot, group) for slot, group in sorted(self.facts.items())
+        }
+        supports = {
+            fact.passage.whole: fact.passage for group in self.facts.values() for fact in group
+        }
+        self._supports = tuple(supports[text] for text in sorted(supports))
+        self._by_sort: dict[tuple[str, str], tuple[Candidate, ...]] = self._sorted()
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """Every passage that supports a statement, in a fixed order: stand-ins for cell C."""
+        return self._supports
+
+    def _add_pages(self, passages: Sequence[Passage]) -> None:
+        for passage in passages:
+            if passage.title:
+                key = fold_tokens(base_title(passage.title))
+                self._pages[key].setdefault(passage.text, passage)
+
+    def pages(self, name: str) -> tuple[Passage, ...]:
+        """Passages whose title, a parenthesis apart, is ``name``; none where namesakes exist."""
+        found = self._pages.get(fold_tokens(name), {})
+        if len({passage.title for passage in found.values()}) > 1:
+            return ()
+        return tuple(found[text] for text in sorted(found))
+
+    def _candidates(self, slot: str, facts: Sequence[Fact]) -> tuple[Candidate, ...]:
+        grouped: dict[tuple[str, ...], list[Fact]] = defaultdict(list)
+        for fact in facts:
+            name = core(fact.tail)
+            if is_name(name):
+                grouped[fold_tokens(name)].append(fact)
+        return tuple(
+            Candidate(
+                name=core(group[0].tail),
+                nature=self.nature(core(group[0].tail), slot, group),
+                slot=slot,
+                source_ids=frozenset(fact.source_id for fact in group),
+            )
+            for _, group in sorted(grouped.items())
+        )
+
+    def nature(self, name: str, slot: str, facts: Sequence[Fact]) -> Nature:
+        """What the tail of facts is."""
+        kind = next((fact.kind for fact in facts if fact.kind), None)
+        pronoun = next((fact.pronoun for fact in facts if fact.pronoun), None)
+        return nature_of(
+            name,
+            kind=kind,
+            pronoun=pronoun,
+            slot=slot,
+            own_pages=self.pages(name),
+            passages=[fact.passage.whole for fact in facts[:4]],
+        )
+
+    def _sorted(self) -> dict[tuple[str, str], tuple[Candidate, ...]]:
+        found: dict[tuple[str, str], dict[tuple[str, ...], Candidate]] = defaultdict(dict)
+        for candidates in self.slots.values():
+            for candidate in candidates:
+                nature = candidate.nature
+                if nature.kind and nature.sort:
+                    group = found[nature.kind, nature.sort]
+                    group.setdefault(fold_tokens(candidate.name), candidate)
+        return {key: tuple(group[name] for name in sorted(group)) for key, group in found.items()}
+
+    def bridge_nature(self, chain: Chain, name: str) -> Nature:
+        """What the bridge of a chain is."""
+        own = tuple(
+            passage
+            for passage in chain.passages
+            if fold_tokens(base_title(passage.title)) == fold_tokens(name)
+        )
+        hops = (chain.earlier.support, chain.later.support)
+        return nature_of(
+            name,
+            kind=chain.kind,
+            pronoun=chain.pronoun,
+            slot=slot_of(chain.earlier.relation, chain.earlier.question),
+            question=chain.earlier.question,
+            own_pages=own or self.pages(name),
+            passages=[chain.passages[index].whole for index in hops],
+        )
+
+    def of_sort(self, nature: Nature) -> tuple[Candidate, ...]:
+        """Candidates of one kind and sort from all slots."""
+        if nature.kind is None or nature.sort is None:
+            return ()
+        return self._by_sort.get((nature.kind, nature.sort), ())
+
+
+def entity_of(name: str, nature: Nature, aliases: tuple[str, ...] = ()) -> Entity:
+    """The entity that mentions are looked for and renamed as."""
+    return Entity(name, nature.kind, aliases)
+
+
+def context_words(texts: Iterable[str]) -> frozenset[str]:
+    """Every folded word of some texts: what a fresh name may not hold."""
+    return frozenset(word for text in texts for word in fold_tokens(text))
+
+
+def _far(one: Shape, other: Shape) -> int:
+    """How far two shapes differ, 0 for equal ones."""
+    return (
+        4 * (one.linked != other.linked)
+        + 2 * (one.initials != other.initials)
+        + (one.vowel != other.vowel)
+    )
+
+
+def _same_build(one: Shape, other: Shape) -> bool:
+    return (one.words, one.article, one.numbered, one.upper) == (
+        other.words,
+        other.article,
+        other.numbered,
+        other.upper,
+    )
+
+
+def real_candidates(
+    chain: Chain,
+    name: str,
+    nature: Nature,
+    pools: Pools,
+    rng: np.random.Generator,
+    words: frozenset[str],
+) -> Iterator[Candidate]:
+    """Yield real replacements, best first: same slot before same sort, nearest shape first.
+
+    Args:
+        chain: the chain; its own record lends nothing.
+        name: the bridge.
+        nature: what the bridge is.
+        pools: pools of the input.
+        rng: breaks ties.
+        words: folded words of the question and every passage, which a replacement must not hold.
+    """
+    if nature.kind is None:
+        return
+    slot = slot_of(chain.earlier.relation, chain.earlier.question)
+    own = shape(name, nature.kind)
+    seen: set[tuple[str, ...]] = set()
+    for group in (pools.slots.get(slot or "", ()), pools.of_sort(nature)):
+        scored = []
+        for candidate in group:
+            key = fold_tokens(candidate.name)
+            if key in seen or not candidate.source_ids - {chain.source_id}:
+                continue
+            telling = telling_words(candidate.name)
+            other = shape(candidate.name, nature.kind)
+            if (
+                not compatible(nature, candidate.nature)
+                or nature.pronoun != candidate.nature.pronoun
+                or telling & words
+                or telling & telling_words(name)
+                or not _same_build(own, other)
+            ):
+                continue
+            seen.add(key)
+            scored.append((_far(own, other), float(rng.random()), candidate))
+        for _, _, candidate in sorted(scored, key=lambda entry: entry[:2]):
+            yield candidate
+
+
+def invented_name(
+    name: str, nature: Nature, rng: np.random.Generator, taken: TakenNames | Sequence[str]
+) -> str | None:
+    """Invent a name after the bridge's; None where its kind is unknown or none can be found."""
+    if nature.kind is None:
+        return None
+    finer = nature.sort if nature.sort in _INVENTED_SORTS else None
+    kind = _INVENTED_SORTS.get(finer or "", nature.kind)
+    try:
+        return invent(kind, name, rng, taken, nature.pronoun)
+    except ValueError:
+        return None
+
+
+# Our sorts -> the finer kinds that names are invented for.
+_INVENTED_SORTS: Mapping[str, str] = {
+    "town": "city",
+    "country": "country",
+    "river": "river",
+    "mountain": "mountain",
+    "company": "company",
+    "school": "university",
+    "film": "film",
+}
+
+
+@dataclass(frozen=True)
+class Surface:
+    """What a surface cue can count of one name in one passage.
+
+    Attributes:
+        forms: how its mentions are worded, sorted.
+        words: number of words of the name.
+        letters: length of the name.
+    """
+
+    forms: tuple[str, ...]
+    words: int
+    letters: int
+
+
+def surface(text: str, entity: Entity) -> Surface | None:
+    """Count a name's mentions in a passage; None where some mention is uncertain."""
+    try:
+        mentions = find(text, entity)
+    except AmbiguousMention:
+        return None
+    forms = tuple(sorted(f"{mention.form}{'+s' * mention.possessive}" for mention in mentions))
+    return Surface(forms, len(fold_tokens(entity.name)), len(entity.name))
+
+
+def decoy_facts(
+    chain: Chain,
+    name: str,
+    nature: Nature,
+    pools: Pools,
+    rng: np.random.Generator,
+    words: frozenset[str],
+) -> Iterator[tuple[Fact, Candidate, bool]]:
+    """Yield facts whose passage may be the dead end, those with tying surface counts first.
+
+    Args:
+        chain: the chain.
+        name: the bridge.
+        nature: what the bridge is.
+        pools: pools of the input.
+        rng: breaks ties.
+        words: folded words of the question and of every passage that stays.
+
+    Yields:
+        The fact, its tail as a candidate, and whether the surface counts tie.
+    """
+    slot = slot_of(chain.earlier.relation, chain.earlier.question)
+    if slot is None or nature.kind is None:
+        return
+    text = chain.passages[chain.earlier.support].whole
+    own = surface(text, entity_of(name, nature, chain.bridge_aliases))
+    if own is None:
+        return
+    own_shape = shape(name, nature.kind)
+    contained = {passage.whole for passage in chain.passages}
+    scored: list[tuple[tuple[int, int, int, int, float], Fact, Candidate, bool]] = []
+    for fact in (*chain.decoys, *pools.facts.get(slot, ())):
+        tail = core(fact.tail)
+        telling = telling_words(tail)
+        if (
+            not is_name(tail)
+            or telling & telling_words(name)
+            or fold_tokens(fact.head) == fold_tokens(chain.earlier.subject or "")
+            or telling_words(fact.head) & telling
+        ):
+            continue
+        inside = fact.passage.whole in contained
+        if not inside and telling & words:
+            continue
+        other_nature = pools.nature(tail, slot, [fact])
+        if not compatible(nature, other_nature) or nature.pronoun != other_nature.pronoun:
+            continue
+        other_shape = shape(tail, nature.kind)
+        if (own_shape.article, own_shape.numbered, own_shape.upper) != (
+            other_shape.article,
+            other_shape.numbered,
+            other_shape.upper,
+        ):
+            continue
+        other = surface(fact.passage.whole, entity_of(tail, other_nature, fact.tail_aliases))
+        if other is None or not other.forms:
+            continue
+        tied = other.forms == own.forms and other.words == own.words
+        order = (
+            int(not tied),
+            abs(other.words - own.words) + abs(len(other.forms) - len(own.forms)),
+            _far(own_shape, other_shape),
+            abs(other.letters - own.letters) // 3,
+            float(rng.random()),
+        )
+        candidate = Candidate(tail, other_nature, slot, frozenset({fact.source_id}))
+        scored.append((order, fact, candidate, tied))
+    for _, fact, candidate, tied in sorted(scored, key=lambda entry: entry[0]):
+        yield fact, candidate, tied

@@ -1,0 +1,404 @@
+"""The nine rules that every triplet must pass, each a function of its own.
+
+A rule takes a :class:`Draft` and answers None, or the reason why the draft must not be written.
+The rules read the finished passages, never the way that the builder made them, and look for
+mentions with detectors that were written apart from the renaming.
+
+Cell C has a check of its own, :func:`cell_c`, since it is optional: where it fails, the triplet
+is written without that cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from chaincheck import gazetteer, gender
+from chaincheck.bypass import (
+    Subject,
+    answer_forms,
+    answer_traces,
+    distinctive,
+    fold_tokens,
+    holds,
+    holds_name,
+    subject_of,
+    subject_traces,
+)
+from chaincheck.chains import Chain, Fact
+from chaincheck.items import Edit
+from chaincheck.kinds import Nature, base_title, compatible
+from chaincheck.mentions import Entity, residue, stands
+from chaincheck.name_words import GENERIC
+
+__all__ = ["RULES", "Decoy", "Draft", "Rule", "cell_c", "telling_words", "validate"]
+
+
+def telling_words(name: str) -> frozenset[str]:
+    """The folded words of a name that point at its bearer and not at its kind."""
+    return frozenset(word for word in distinctive(name) if word not in GENERIC)
+
+
+@dataclass(frozen=True)
+class Decoy:
+    """The dead end of a decoy triplet.
+
+    Attributes:
+        index: where its passage stands in the context.
+        fact: what the passage states; its tail is the replacement.
+        placed: whether the passage was put in the place of a distractor.
+        tied: whether the surface counts of both names tie in the edited cells.
+    """
+
+    index: int
+    fact: Fact
+    placed: bool
+    tied: bool
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A triplet before it is written.
+
+    Attributes:
+        chain: what it was made of.
+        variant: "real", "fict" or "decoy".
+        bridge, replacement: the two names.
+        bridge_nature, replacement_nature: what they name.
+        cells: passages of "A", "B", "D" and, where asked for, "C"; all of one length but "C".
+        edits: renamed spans of "B" and "D", in offsets of "A".
+        decoy: the dead end of a decoy triplet, else None.
+        later_answers: what the later hop leads to: its own answer and, where they differ, the
+            final one, each with its aliases.
+    """
+
+    chain: Chain
+    variant: str
+    bridge: Entity
+    replacement: Entity
+    bridge_nature: Nature
+    replacement_nature: Nature
+    cells: Mapping[str, tuple[str, ...]]
+    edits: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
+    decoy: Decoy | None = None
+
+    @property
+    def earlier(self) -> int:
+        """Index of the earlier support."""
+        return self.chain.earlier.support
+
+    @property
+    def later(self) -> int:
+        """Index of the later support."""
+        return self.chain.later.support
+
+    @cached_property
+    def subject(self) -> Subject:
+        """How the earlier hop's subject may be named."""
+        passage = self.chain.passages[self.earlier]
+        return subject_of(
+            subject=self.chain.earlier.subject,
+            question=self.chain.earlier.question,
+            relation=self.chain.earlier.relation,
+            support_title=base_title(passage.title),
+            support=passage.whole,
+            bridge=self.bridge.name,
+        )
+
+    @cached_property
+    def answers(self) -> tuple[tuple[str, ...], ...]:
+        """Forms of the later hop's answer and, where it differs, of the final answer."""
+        chain = self.chain
+        final = (chain.answer, *chain.answer_aliases)
+        inner = chain.later.answer
+        if any(fold_tokens(inner) == fold_tokens(form) for form in final):
+            return (answer_forms(inner, final),)
+        if chain.link == chain.hops:
+            return (answer_forms(inner, final),)
+        return (answer_forms(inner), answer_forms(chain.answer, chain.answer_aliases))
+
+    @cached_property
+    def traces(self) -> tuple[str, ...]:
+        """Whatever may give the later hop's answer or the final answer away."""
+        person = self.chain.later.question.casefold().startswith("who") or (
+            self.chain.later.relation in _PERSON_RELATIONS
+        )
+        return tuple(
+            dict.fromkeys(
+                trace
+                for forms in self.answers
+                for trace in answer_traces(*_split(forms), person=person)
+            )
+        )
+
+
+_PERSON_RELATIONS = frozenset(
+    ("father", "mother", "spouse", "child", "sibling", "director", "author", "composer")
+)
+
+
+def _split(forms: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    return forms[0], forms[1:]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def q1_shape(draft: Draft) -> str | None:
+    """Two different support passages, in range; exactly the hops claimed."""
+    chain = draft.chain
+    size = len(draft.cells["A"])
+    for hop, name in ((chain.earlier, "earlier"), (chain.later, "later")):
+        if not 0 <= hop.support < size:
+            return f"the {name} support {hop.support} is not one of the {size} passages"
+    if draft.earlier == draft.later:
+        return "one passage supports both hops"
+    if not 2 <= chain.link <= chain.hops:
+        return f"link {chain.link} does not exist in a question of {chain.hops} hops"
+    if fold_tokens(chain.earlier.answer) != fold_tokens(chain.bridge):
+        return f"the earlier hop leads to {_cut(chain.earlier.answer)!r}, not to the bridge"
+    later_subject = chain.later.subject
+    if later_subject is not None and not (
+        telling_words(later_subject) & telling_words(chain.bridge)
+        or fold_tokens(later_subject) == fold_tokens(chain.bridge)
+    ):
+        return f"the later hop starts at {_cut(later_subject)!r}, not at the bridge"
+    if {len(draft.cells[cell]) for cell in ("A", "B", "D")} != {size}:
+        return "the cells hold different numbers of passages"
+    return None
+
+
+def q2_earlier(draft: Draft) -> str | None:
+    """The bridge stands in the earlier support."""
+    if not stands(draft.cells["A"][draft.earlier], draft.bridge):
+        return f"the earlier support does not name {draft.bridge.name!r}"
+    return None
+
+
+def q3_later(draft: Draft) -> str | None:
+    """The bridge stands in the later support."""
+    if not stands(draft.cells["A"][draft.later], draft.bridge):
+        return f"the later support does not name {draft.bridge.name!r}"
+    return None
+
+
+def q4_answer(draft: Draft) -> str | None:
+    """The answer stands in the later support of A, B and D; the edit leaves it alone."""
+    forms = draft.answers[0]
+    for cell in ("A", "B", "D"):
+        text = draft.cells[cell][draft.later]
+        if not any(holds(text, form) for form in forms):
+            return f"the later support of {cell} does not hold the answer {_cut(forms[0])!r}"
+    names = telling_words(draft.bridge.name) | telling_words(draft.replacement.name)
+    for group in draft.answers:
+        for form in group:
+            shared = telling_words(form) & names
+            if shared or fold_tokens(form) == fold_tokens(draft.bridge.name):
+                return f"the answer {_cut(form)!r} overlaps the bridge or the replacement"
+    return None
+
+
+def q5_question(draft: Draft) -> str | None:
+    """The question names neither the bridge nor the replacement, and fits the replacement."""
+    question = draft.chain.question
+    named = residue(question, draft.bridge)
+    if named:
+        return f"the question may name the bridge: {named[0][2]!r}"
+    asked = set(fold_tokens(question))
+    for entity, role in ((draft.bridge, "bridge"), (draft.replacement, "replacement")):
+        shared = telling_words(entity.name) & asked
+        if shared:
+            return f"the question holds {min(shared)!r} of the {role}"
+    if draft.bridge_nature.kind == "person" and draft.bridge_nature.pronoun is None:
+        if gender.gendered_words(question):
+            return "the question tells a gender, that of the bridge is unknown"
+    return None
+
+
+def q6_clean(draft: Draft) -> str | None:
+    """B holds no trace of the bridge; every renamed span is on record."""
+    a, b = draft.cells["A"], draft.cells["B"]
+    edits = draft.edits.get("B", ())
+    if _replay(a, edits) != b:
+        return "the recorded edits do not lead from A to B"
+    for index in (draft.earlier, draft.later):
+        if not any(edit.passage == index for edit in edits):
+            return f"nothing was renamed in support {index}"
+        if not stands(b[index], draft.replacement):
+            return f"support {index} of B does not name the replacement"
+    decoy = draft.decoy.index if draft.decoy else None
+    adjective = gazetteer.demonym(" ".join(fold_tokens(draft.bridge.name)))
+    for index, text in enumerate(b):
+        if index == decoy:
+            continue
+        left = residue(text, draft.bridge)
+        if left:
+            return f"passage {index} of B still holds {left[0][2]!r}"
+        if adjective and holds(text, adjective):
+            return f"passage {index} of B still holds {adjective!r}"
+    return None
+
+
+def _replay(passages: tuple[str, ...], edits: Iterable[Edit]) -> tuple[str, ...] | None:
+    """Apply edits to passages; None where a span does not hold what it should."""
+    texts = list(passages)
+    for edit in sorted(edits, key=lambda found: (found.passage, -found.start)):
+        original = passages[edit.passage]
+        if original[edit.start : edit.end] != edit.before:
+            return None
+        text = texts[edit.passage]
+        texts[edit.passage] = text[: edit.start] + edit.after + text[edit.end :]
+    return tuple(texts)
+
+
+def q7_minimal(draft: Draft) -> str | None:
+    """D differs from A in the later support only, and that passage equals B's."""
+    a, b, d = (draft.cells[cell] for cell in ("A", "B", "D"))
+    for index, (before, after) in enumerate(zip(a, d, strict=True)):
+        if index != draft.later and before != after:
+            return f"passage {index} of D differs from A"
+    if d[draft.later] != b[draft.later]:
+        return "the later supports of B and D differ"
+    if d[draft.later] == a[draft.later]:
+        return "the later support of D was not edited"
+    return None
+
+
+def q8_fresh(draft: Draft) -> str | None:
+    """The replacement is new to the context (or stands in the decoy only) and of one kind."""
+    one, other = draft.bridge_nature, draft.replacement_nature
+    if not compatible(one, other):
+        return f"the bridge is {_described(one)}, the replacement {_described(other)}"
+    if one.kind == "person" and one.pronoun != other.pronoun:
+        return f"the bridge is a {one.pronoun or '?'}, the replacement a {other.pronoun or '?'}"
+    decoy = draft.decoy
+    words = telling_words(draft.replacement.name)
+    for index, text in enumerate(draft.cells["A"]):
+        if decoy and index == decoy.index:
+            continue
+        shared = words & set(fold_tokens(text))
+        if shared or holds(text, draft.replacement.name):
+            return f"passage {index} already holds {min(shared, default=draft.replacement.name)!r}"
+    if telling_words(draft.bridge.name) & words:
+        return "bridge and replacement share a word"
+    return _decoy_fault(draft, decoy) if decoy else None
+
+
+def _described(nature: Nature) -> str:
+    return f"a {nature.sort or nature.kind or 'thing of unknown kind'}"
+
+
+def _decoy_fault(draft: Draft, decoy: Decoy) -> str | None:
+    """What keeps a decoy from being a dead end of its own, if anything."""
+    passages = draft.cells["A"]
+    text = passages[decoy.index]
+    if decoy.index in (draft.earlier, draft.later):
+        return "the decoy is a support"
+    if not stands(text, draft.replacement):
+        return "the decoy does not name the replacement"
+    if residue(text, draft.bridge) or telling_words(draft.bridge.name) & set(fold_tokens(text)):
+        return "the decoy names the bridge"
+    if subject_traces(draft.subject, text):
+        return "the decoy names the question's own subject"
+    if any(holds(text, trace) for trace in draft.traces):
+        return "the decoy holds the answer"
+    for index, other in enumerate(passages):
+        if index in (draft.earlier, draft.later, decoy.index):
+            continue
+        if residue(other, draft.bridge):
+            return f"the bridge stands in a third passage, {index}"
+    replaced = draft.replacement.name
+    expected = [
+        (index, f"{cell}{index}", name, cell)
+        for cell, pairs in (
+            ("B", ((draft.earlier, replaced), (decoy.index, draft.bridge.name))),
+            ("D", ((draft.earlier, draft.bridge.name), (decoy.index, replaced))),
+        )
+        for index, name in pairs
+    ]
+    for index, _, name, cell in expected:
+        if not stands(draft.cells[cell][index], name):
+            return f"passage {index} of {cell} does not name {name!r}"
+    return None
+
+
+def q9_bypass(draft: Draft) -> str | None:
+    """In D nothing but the later support lets a reader reach the answer."""
+    d = draft.cells["D"]
+    named = subject_traces(draft.subject, d[draft.later])
+    if named:
+        return f"the later support names the subject of the earlier hop: {_cut(named[0])!r}"
+    page = base_title(draft.chain.passages[draft.later].title)
+    page_links = page if not telling_words(page) & telling_words(draft.bridge.name) else ""
+    for index, text in enumerate(d):
+        if index == draft.later:
+            continue
+        bridge_here = bool(residue(text, draft.bridge)) or stands(text, draft.bridge)
+        trace = next((found for found in draft.traces if holds(text, found)), None)
+        if trace is not None:
+            if bridge_here:
+                return f"passage {index} holds the bridge and {_cut(trace)!r} of the answer"
+            if subject_traces(draft.subject, text):
+                return f"passage {index} holds the subject and {_cut(trace)!r} of the answer"
+        if bridge_here and page_links and telling_words(page_links) and holds_name(text, page):
+            return f"passage {index} ties the bridge to the later support's page {_cut(page)!r}"
+    return None
+
+
+Rule = Callable[[Draft], str | None]
+
+RULES: Mapping[str, tuple[Rule, str]] = {
+    name: (rule, (rule.__doc__ or "").splitlines()[0])
+    for name, rule in (
+        ("Q1", q1_shape),
+        ("Q2", q2_earlier),
+        ("Q3", q3_later),
+        ("Q4", q4_answer),
+        ("Q5", q5_question),
+        ("Q6", q6_clean),
+        ("Q7", q7_minimal),
+        ("Q8", q8_fresh),
+        ("Q9", q9_bypass),
+    )
+}
+
+
+def validate(draft: Draft) -> list[tuple[str, str]]:
+    """Every rule that a draft breaks, in order, with the reason; empty for a sound triplet.
+
+    Where Q1 fails the others are not asked, since they rely on the supports.
+    """
+    shape = q1_shape(draft)
+    if shape is not None:
+        return [("Q1", shape)]
+    found = []
+    for name, (rule, _) in RULES.items():
+        reason = rule(draft)
+        if reason is not None:
+            found.append((name, reason))
+    return found
+
+
+def cell_c(draft: Draft) -> str | None:
+    """Cell C is broken without an edit: nothing in it supports the later hop.
+
+    Every passage is an unedited one, the later support is gone, and no passage holds the answer
+    together with the bridge or the earlier subject.
+    """
+    a, c = draft.cells["A"], draft.cells["C"]
+    if a[draft.later] in c:
+        return "the later support is still there"
+    if a[draft.earlier] not in c:
+        return "the earlier support is gone"
+    edited = set(draft.cells["B"]) - set(a)
+    if edited & set(c):
+        return "an edited passage stands in C"
+    for index, text in enumerate(c):
+        trace = next((found for found in draft.traces if holds(text, found)), None)
+        if trace is None:
+            continue
+        if residue(text, draft.bridge) or subject_traces(draft.subject, text):
+            return f"passage {index} of C links to {_cut(trace)!r} of the answer"
+    return None
