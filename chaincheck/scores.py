@@ -178,12 +178,13 @@ class _Triplet:
 
 
 def _gather(
-    path: PathLike, exclude: Sequence[str], digest_lines: list[str], known: set[str]
+    path: PathLike, exclude: Sequence[str], digest_lines: list[bytes], known: set[str]
 ) -> tuple[dict[tuple[str, str], _Triplet], list[bool]]:
     """Read one file into triplets; note what is hashed and which columns hold true or false."""
     triplets: dict[tuple[str, str], _Triplet] = {}
     present = [False] * len(exclude)
     filled = [False] * len(exclude)
+    encode = msgspec.json.Encoder().encode
     for row in read_index(path, columns=exclude):
         if row.item_id in known:
             raise DuplicateItem(
@@ -200,12 +201,12 @@ def _gather(
             triplet = triplets[key] = _Triplet(row)
         triplet.add(row)
         for k, value in enumerate(row.flags):
-            present[k] |= row.present[k]
-            filled[k] |= value is not None
+            present[k] = present[k] or row.present[k]
+            filled[k] = filled[k] or value is not None
         digest_lines.append(
-            msgspec.json.encode(
+            encode(
                 (row.item_id, row.pair_id, row.variant, row.cell, row.query, row.bridge, row.flags)
-            ).decode()
+            )
         )
     for k, column in enumerate(exclude):
         if not present[k]:
@@ -324,7 +325,7 @@ def join_files(
     """
     found = read_scores(scores)
     known: set[str] = set()
-    digest_lines: list[str] = []
+    digest_lines: list[bytes] = []
     dropped: dict[str, int] = {}
     groups: list[tuple[PathLike, dict[str, list[_Triplet]]]] = []
     exclude = tuple(dict.fromkeys(exclude))
@@ -351,7 +352,7 @@ def join_files(
         raise IncompleteTriplet(
             "no triplet is left to measure", path=data[0], remedy=_nothing_left(dropped)
         )
-    digest = hashlib.sha256("\n".join(sorted(digest_lines)).encode()).hexdigest()[:_DIGITS]
+    digest = hashlib.sha256(b"\n".join(sorted(digest_lines))).hexdigest()[:_DIGITS]
     return Joined(cells, pair_ids, digest, hash_scores(found), dropped)
 
 
