@@ -17,10 +17,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 
 import numpy as np
 
-__all__ = ["TakenNames", "fold", "invent"]
+__all__ = ["TakenNames", "fold", "identity_words", "invent"]
 
 _CORES = (
     "birv bithr bolth borv bralv brild brilsk brilth brilv brimb brold brolv bulth dilsk "
@@ -138,10 +139,15 @@ _DRAWS = 8
 _MOST_TRIES = 4000
 
 
+@lru_cache(maxsize=65536)
 def fold(text: str) -> str:
     """Fold case, accents and invisible characters, so that spellings can be compared."""
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(c for c in decomposed if not unicodedata.combining(c) and c.isprintable())
+    return "".join(
+        " " if c.isspace() else c
+        for c in decomposed
+        if not unicodedata.combining(c) and (c.isprintable() or c.isspace())
+    )
 
 
 def _words(text: str) -> list[str]:
@@ -324,6 +330,24 @@ def _style(kind: str, pronoun: str | None, *, last: bool, alone: bool, core: str
         plural = last and pronoun == "they" and core.endswith("s")
         return "plural" if plural else "organization"
     return _STYLES.get(kind, "work")
+
+
+@lru_cache(maxsize=65536)
+def identity_words(name: str) -> tuple[str, ...]:
+    """The words of a name that tell which one it is: no articles, particles, generic words.
+
+    Returns:
+        Folded words in order. A name made of nothing else gives all its words, so the result is
+        empty only for a name without letters and digits.
+    """
+    words = tuple(
+        word
+        for token in name.split()
+        for word in _words(token)
+        if word not in _ARTICLES | _PARTICLES | _GENERIC | _FORMS | {"s"}
+        and not (len(word) == 1 and word.isalpha())
+    )
+    return words or tuple(_words(name))
 
 
 def invent(
