@@ -8,11 +8,9 @@ be broken; ``link`` says which.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
-
-from chaincheck.errors import PathLike
 
 __all__ = ["Chain", "Fact", "Hop", "Passage", "Source", "Unusable"]
 
@@ -147,8 +145,11 @@ class Source(Protocol):
 
     name: str
 
-    def read(self, path: PathLike) -> Iterator[Chain | Unusable]:
+    def read(self, path: Any) -> Iterator[Chain | Unusable]:
         """Yield the chains of a file, and each record that gives none with its reason.
+
+        Args:
+            path: the file; None for a source that comes with the package.
 
         Raises:
             InputError: the file is not in this source's layout, or a line is broken.

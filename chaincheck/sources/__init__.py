@@ -8,7 +8,7 @@ from typing import cast
 from chaincheck.chains import Source
 from chaincheck.errors import UsageError
 
-__all__ = ["SOURCES", "open_source"]
+__all__ = ["EMBEDDED", "SOURCES", "open_source"]
 
 # One line a source: its name and the class that reads it, imported when it is asked for.
 SOURCES = {
@@ -16,9 +16,12 @@ SOURCES = {
     "twowiki": "chaincheck.sources.twowiki:TwoWiki",
     "hotpot": "chaincheck.sources.hotpot:Hotpot",
     "documents": "chaincheck.sources.documents:Documents",
-    "facts": "chaincheck.sources.facts:Facts",
+    "facts": "chaincheck.sources.facts:FactsSource",
+    "facts-invented": "chaincheck.sources.facts:invented_facts",
     "hub": "chaincheck.sources.hub:Hub",
 }
+# Sources that come with the package and need no file.
+EMBEDDED = frozenset({"facts", "facts-invented"})
 _ALIASES = {"2wiki": "twowiki", "2wikimultihopqa": "twowiki", "hotpotqa": "hotpot"}
 
 
@@ -26,11 +29,16 @@ def open_source(name: str) -> Source:
     """Return the reader of a source.
 
     Args:
-        name: one of ``SOURCES``; "2wiki" and "hotpotqa" are understood as well.
+        name: one of ``SOURCES``; "2wiki" and "hotpotqa" are understood as well, and
+            "hub:owner/name" for a hub reader that knows its data set already.
 
     Raises:
         UsageError: no source has this name.
     """
+    if name.startswith("hub:"):
+        from chaincheck.sources.hub import Hub  # noqa: PLC0415 - only if asked for
+
+        return Hub(name)
     known = _ALIASES.get(name.casefold(), name.casefold())
     if known not in SOURCES:
         raise UsageError(

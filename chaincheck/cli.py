@@ -1,0 +1,239 @@
+"""The command line: one thin function a command, no logic.
+
+Exit codes: 0 success, 1 a check that was measured and failed (or a notebook cell that raised),
+2 bad input or bad usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from chaincheck import __version__
+from chaincheck.errors import ChainCheckError
+
+__all__ = ["command", "main"]
+
+_T = TypeVar("_T")
+_EPILOG_RULE = "\b\nExamples:\n"
+
+
+def _examples(*lines: str) -> str:
+    return _EPILOG_RULE + "\n".join(f"  {line}" for line in lines)
+
+
+def _progress(items: Iterable[_T], *, what: str, total: int | None = None) -> Iterator[_T]:
+    """Wrap an iterable in a progress bar on stderr that vanishes where nobody watches."""
+    from tqdm import tqdm
+
+    yield from tqdm(items, desc=what, total=total, unit="", disable=not sys.stderr.isatty())
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="chaincheck")
+def command() -> None:
+    """Tell whether a judge reads the evidence chain or the traces of editing.
+
+    Build triplets from questions, score them with any judge, and split the judge's behavior
+    into a chain effect and an edit effect.
+    """
+
+
+@command.command(
+    epilog=_examples(
+        "chaincheck build --source musique musique_ans_dev.jsonl --out triplets.jsonl.gz",
+        "chaincheck build --source twowiki dev.json --out t.jsonl.gz --variants real,decoy",
+        "chaincheck build --source facts --out facts.jsonl.gz --cells A,B,D,C --seed 1",
+        "chaincheck build --source documents my_rows.jsonl --out mine.jsonl.gz",
+    )
+)
+@click.option("--source", required=True, help="Layout of the input; 'facts' needs no input.")
+@click.argument("input_path", metavar="[INPUT]", required=False)
+@click.option("--out", required=True, type=click.Path(), help="Triplets: .jsonl or .jsonl.gz.")
+@click.option("--variants", default="real,fict,decoy", show_default=True)
+@click.option("--cells", default="A,B,D", show_default=True, help="Add C for the fourth cell.")
+@click.option("--seed", default=0, show_default=True, help="Same seed, same bytes.")
+@click.option("--distractors", type=click.IntRange(0), help="Keep at most this many distractors.")
+@click.option("--report", type=click.Path(), help="Write the rejection report as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def build(  # noqa: PLR0917 - click passes every option by name
+    source: str,
+    input_path: str | None,
+    out: str,
+    variants: str,
+    cells: str,
+    seed: int,
+    distractors: int | None,
+    report: str | None,
+    as_json: bool,
+) -> None:
+    """Turn a data set's questions into triplets, and say why the others were rejected."""
+    from chaincheck.pipeline import build_file
+
+    result = build_file(
+        source,
+        input_path,
+        out,
+        variants=_listed(variants),
+        cells=_listed(cells),
+        seed=seed,
+        distractors=distractors,
+        report_path=report,
+        progress=_progress,
+    )
+    click.echo(result.to_json() if as_json else result.to_text())
+
+
+@command.command(
+    epilog=_examples(
+        "chaincheck score --data triplets.jsonl.gz --judge lexical --out scores.jsonl",
+        "chaincheck score --data triplets.jsonl.gz --judge repeated-names --out names.jsonl",
+        "chaincheck score --data triplets.jsonl.gz --judge my_judge.toml --out scores.jsonl",
+    )
+)
+@click.option("--data", required=True, type=click.Path(), help="Triplets: .jsonl or .jsonl.gz.")
+@click.option("--judge", required=True, help="A lexical judge's name, or a .toml file.")
+@click.option("--out", required=True, type=click.Path(), help="Scores: .jsonl or .jsonl.gz.")
+@click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
+def score(data: str, judge: str, out: str, as_json: bool) -> None:
+    """Score every item of a file with a judge."""
+    from chaincheck.pipeline import score_file
+
+    summary = score_file(data, judge, out, progress=_progress)
+    click.echo(summary.to_json() if as_json else summary.to_text())
+
+
+@command.command(
+    epilog=_examples(
+        "chaincheck evaluate --data triplets.jsonl.gz --scores scores.jsonl",
+        "chaincheck evaluate --data twowiki_replication.jsonl.gz --scores my_scores.jsonl "
+        "--exclude-cb27b",
+        "chaincheck evaluate --data t.jsonl.gz --scores s.jsonl --json out.json --plot out.svg",
+        "chaincheck evaluate --data t.jsonl.gz --scores s.jsonl --cluster bridge",
+    )
+)
+@click.option("--data", required=True, multiple=True, type=click.Path(), help="Triplet file(s).")
+@click.option("--scores", required=True, type=click.Path(), help="Score file for all of them.")
+@click.option(
+    "--exclude-cb27b", is_flag=True, help="Drop triplets the 27B reference answers closed-book."
+)
+@click.option(
+    "--exclude-column",
+    multiple=True,
+    metavar="COLUMN",
+    help="Drop triplets in which this true/false column is true; may be repeated.",
+)
+@click.option("--allow-missing", is_flag=True, help="Drop triplets with a missing score or cell.")
+@click.option(
+    "--cluster",
+    type=click.Choice(["triplet", "question", "bridge"]),
+    default="triplet",
+    show_default=True,
+    help="What is resampled: triplets, questions, or questions that share a bridge.",
+)
+@click.option("--resamples", default=2000, show_default=True, type=click.IntRange(100))
+@click.option("--seed", default=0, show_default=True)
+@click.option("--json", "json_path", type=click.Path(), help="Write the results; - for stdout.")
+@click.option("--plot", type=click.Path(), help="Draw the results: .svg, .png or .pdf.")
+def evaluate(  # noqa: PLR0917 - click passes every option by name
+    data: tuple[str, ...],
+    scores: str,
+    exclude_cb27b: bool,
+    exclude_column: tuple[str, ...],
+    allow_missing: bool,
+    cluster: str,
+    resamples: int,
+    seed: int,
+    json_path: str | None,
+    plot: str | None,
+) -> None:
+    """Split a judge's behavior into a chain effect and an edit effect."""
+    from chaincheck.pipeline import evaluate_files
+
+    excluded = (("cb_27b_correct",) if exclude_cb27b else ()) + exclude_column
+    result = evaluate_files(
+        data,
+        scores,
+        exclude=excluded,
+        allow_missing=allow_missing,
+        cluster=cluster,
+        resamples=resamples,
+        seed=seed,
+    )
+    if plot:
+        from chaincheck import plots
+
+        plots.save(plots.effects(result.by_file()), plot)
+    if json_path == "-":
+        click.echo(result.to_json())
+        return
+    if json_path:
+        result.write_json(json_path)
+    click.echo(result.to_text())
+
+
+@command.command(
+    epilog=_examples(
+        "chaincheck run notebooks/03_selectivity.md",
+        "chaincheck run notebooks/03_selectivity.md -p replicates 500 -p seed 1",
+    )
+)
+@click.argument("notebook", type=click.Path())
+@click.option(
+    "-p", "parameters", multiple=True, type=(str, str), metavar="NAME VALUE", help="A parameter."
+)
+@click.option("--out", type=click.Path(), help="Where the executed notebook goes.")
+def run(notebook: str, parameters: Sequence[tuple[str, str]], out: str | None) -> None:
+    """Execute one chapter with your parameters."""
+    from chaincheck.book import parse_parameters, run_notebook
+
+    source = Path(notebook)
+    target = Path(out) if out else source.with_suffix(".run.ipynb")
+    click.echo(run_notebook(source, target, parse_parameters(parameters)))
+
+
+@command.command(
+    epilog=_examples("chaincheck book", "chaincheck book --profile mine.toml --out my_book")
+)
+@click.option("--profile", help="smoke, default, gpu, or the path of a .toml file of your own.")
+@click.option("--out", type=click.Path(), help="Folder for your book; never the published one.")
+@click.option("--root", type=click.Path(), default=".", show_default=True, help="The repository.")
+def book(profile: str | None, out: str | None, root: str) -> None:
+    """Execute every chapter and render the book."""
+    from chaincheck.book import build_book
+
+    click.echo(build_book(Path(root), profile=profile, out=Path(out) if out else None))
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _guarded(action: Callable[[], Any]) -> int:
+    """Run an action and turn every expected failure into one line and an exit code."""
+    try:
+        action()
+    except ChainCheckError as error:
+        click.echo(f"chaincheck: error: {error}", err=True)
+        return error.exit_code
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("chaincheck: interrupted; nothing was left half-written", err=True)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader went away (`| head`): not an error of this program
+        return 0
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    return _guarded(lambda: command.main(args=arguments, standalone_mode=False))

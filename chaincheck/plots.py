@@ -1,0 +1,216 @@
+"""Figures of the book and of the command line.
+
+Every function takes measured values and returns a matplotlib ``Figure`` of its own; nothing
+here computes a statistic, reads a file or touches global state. ``save`` writes a figure whole
+or not at all, with the same bytes for the same values. The okabe-ito colors stay apart for
+readers who confuse red and green, and every variant has a marker of its own besides.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import seaborn as sns
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from chaincheck.atomic import write_bytes
+from chaincheck.errors import PathLike, UsageError
+from chaincheck.intervals import Interval
+from chaincheck.results import Selectivity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "FORMATS",
+    "QUANTITIES",
+    "effect_plane",
+    "effects",
+    "mark",
+    "save",
+    "show",
+    "style",
+    "to_svg",
+    "variant_legend",
+]
+
+FORMATS = (".svg", ".png", ".pdf")
+
+QUANTITIES: Mapping[str, str] = {
+    "nominal": "Nominal\nP(A > D)",
+    "chain_effect": "chain effect CE\nP(B > D) − ½",
+    "edit_effect": "edit effect EE\nP(A > B) − ½",
+    "contrast": "chain selectivity Σ\nCE − |EE|",
+}
+"""What ``effects`` can show: attribute of ``Selectivity`` and the panel's title."""
+
+_RANGES = {"nominal": (0.0, 1.0, 0.5), "contrast": (-1.0, 0.5, 0.0)}
+_MARKS = {"real": ("#0072B2", "o"), "fict": ("#D55E00", "s"), "decoy": ("#009E73", "D")}
+_OTHER = ("#555555", "^")
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """The book's look, for the figures made inside the block only."""
+    look = {**sns.axes_style("whitegrid"), **sns.plotting_context("notebook", font_scale=0.9)}
+    look |= {
+        "svg.hashsalt": "chaincheck",
+        "svg.fonttype": "path",
+        "axes.edgecolor": "#888888",
+        "grid.color": "#e3e3e3",
+        "figure.dpi": 110,
+    }
+    with mpl.rc_context(look):
+        yield
+
+
+def mark(variant: str) -> tuple[str, str]:
+    """Color and marker of a variant, the same in every figure."""
+    return _MARKS.get(variant, _OTHER)
+
+
+def _dot(axes: Axes, at: float, value: Interval, variant: str) -> None:
+    color, marker = mark(variant)
+    axes.plot([value.low, value.high], [at, at], color=color, linewidth=1.6, zorder=2)
+    axes.plot(value.estimate, at, marker, color=color, markersize=6, zorder=3)
+
+
+def variant_legend(figure: Figure, variants: Sequence[str]) -> None:
+    """One legend for the variants, above the panels."""
+    handles = [
+        Line2D([], [], color=mark(name)[0], marker=mark(name)[1], linewidth=1.6, label=name)
+        for name in variants
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), frameon=False)
+
+
+def effects(
+    rows: Mapping[str, Sequence[Selectivity]],
+    quantities: Sequence[str] = tuple(QUANTITIES),
+) -> Figure:
+    """Dots with 95% intervals: one line a label, one color a variant, one panel a quantity.
+
+    Args:
+        rows: for each label (a judge, a file) its measured variants.
+        quantities: which of ``QUANTITIES`` to show, from left to right.
+
+    Raises:
+        ValueError: nothing to draw.
+    """
+    if not rows or not any(rows.values()):
+        raise ValueError("effects needs at least one measured row")
+    variants = list(dict.fromkeys(one.variant for found in rows.values() for one in found))
+    step = 0.8 / max(len(variants), 1)
+    with style():
+        height = 1.2 + len(rows) * max(0.42, 0.2 * len(variants))
+        figure = Figure(figsize=(2.45 * len(quantities) + 1.2, height), layout="constrained")
+        panels = figure.subplots(1, len(quantities), sharey=True, squeeze=False)[0]
+        for axes, quantity in zip(panels, quantities, strict=True):
+            low, high, chance = _RANGES.get(quantity, (-0.5, 0.5, 0.0))
+            axes.axvline(chance, color="#444444", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+            for line, found in enumerate(rows.values()):
+                for one in found:
+                    at = line + (variants.index(one.variant) - (len(variants) - 1) / 2) * step
+                    _dot(axes, at, getattr(one, quantity), one.variant)
+            axes.set_xlim(low - 0.05, high + 0.05)
+            axes.set_title(QUANTITIES[quantity], fontsize=10)
+            axes.grid(axis="y", visible=False)
+        panels[0].set_yticks(range(len(rows)), list(rows))
+        panels[0].set_ylim(len(rows) - 0.5, -0.5)
+        variant_legend(figure, variants)
+    return figure
+
+
+def effect_plane(rows: Mapping[str, Sequence[Selectivity]]) -> Figure:
+    """Edit effect against chain effect, with the lines on which Sigma is equal.
+
+    Sigma is above zero inside the wedge that opens upwards. Labels are numbered so that they do
+    not cover each other; the legend gives the names.
+
+    Raises:
+        ValueError: nothing to draw.
+    """
+    if not rows or not any(rows.values()):
+        raise ValueError("effect_plane needs at least one measured row")
+    variants = list(dict.fromkeys(one.variant for found in rows.values() for one in found))
+    with style():
+        figure = Figure(figsize=(3.1 * len(variants) + 2.2, 3.9), layout="constrained")
+        panels = figure.subplots(1, len(variants), sharey=True, squeeze=False)[0]
+        for axes, variant in zip(panels, variants, strict=True):
+            axes.fill([0, 0.5, -0.5], [0, 0.5, 0.5], color="#0072B2", alpha=0.08, zorder=0)
+            for sigma in (0.0, 0.2, 0.4):
+                arm = 0.5 - sigma
+                axes.plot(
+                    [-arm, 0, arm],
+                    [0.5, sigma, 0.5],
+                    color="#999999",
+                    linewidth=0.8,
+                    linestyle=(0, (4, 3)),
+                    zorder=1,
+                )
+                axes.annotate(f"Σ = {sigma:g}", (-arm, 0.51), fontsize=7, color="#666666")
+            _numbered_points(axes, rows, variant)
+            axes.set(xlim=(-0.55, 0.55), ylim=(-0.55, 0.58), title=variant, xlabel="edit effect EE")
+        panels[0].set_ylabel("chain effect CE")
+        names = [
+            Line2D([], [], linestyle="", label=f"{number}  {label}")
+            for number, label in enumerate(rows, start=1)
+        ]
+        figure.legend(handles=names, loc="outside right center", frameon=False, handlelength=0)
+    return figure
+
+
+def _numbered_points(axes: Axes, rows: Mapping[str, Sequence[Selectivity]], variant: str) -> None:
+    """Draw one variant's points; rows that fall on one spot share one label, like "1, 3"."""
+    spots: dict[tuple[float, float], list[int]] = {}
+    for number, found in enumerate(rows.values(), start=1):
+        for one in found:
+            if one.variant == variant:
+                x, y = one.edit_effect.estimate, one.chain_effect.estimate
+                spots.setdefault((round(x, 2), round(y, 2)), []).append(number)
+    color, marker = mark(variant)
+    for spot, numbers in spots.items():
+        axes.plot(*spot, marker, color=color, zorder=3)
+        label = ", ".join(map(str, numbers))
+        axes.annotate(label, spot, xytext=(6, -4), textcoords="offset points", fontsize=9)
+
+
+def to_svg(figure: Figure) -> bytes:
+    """A figure as SVG bytes that depend on nothing but what it shows."""
+    return _rendered(figure, ".svg")
+
+
+def show(figure: Figure) -> None:
+    """Show a figure in a notebook, as the SVG that the page will hold."""
+    from IPython.display import SVG, display
+
+    display(SVG(to_svg(figure)))  # type: ignore[no-untyped-call]
+
+
+def _rendered(figure: Figure, suffix: str) -> bytes:
+    dated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix)
+    buffer = io.BytesIO()
+    with style():
+        figure.savefig(buffer, format=suffix[1:], metadata=dated, dpi=200)
+    return buffer.getvalue()
+
+
+def save(figure: Figure, path: PathLike) -> None:
+    """Write a figure in the format that its name ends in.
+
+    Raises:
+        UsageError: an ending that is no known format.
+        UnwritableOutput: the path cannot be written.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise UsageError(
+            f"cannot draw to {Path(path).name!r}", remedy=f"End it in {', '.join(FORMATS)}"
+        )
+    write_bytes(path, _rendered(figure, suffix))
