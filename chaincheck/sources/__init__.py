@@ -36,7 +36,7 @@ def open_source(name: str) -> Source:
         UsageError: no source has this name.
     """
     if name.startswith("hub:"):
-        from chaincheck.sources.hub import Hub  # noqa: PLC0415 - only if asked for
+        from chaincheck.sources.hub import Hub
 
         return Hub(name)
     known = _ALIASES.get(name.casefold(), name.casefold())

@@ -21,7 +21,7 @@ import msgspec
 from chaincheck.chains import Chain, Fact, Hop, Passage, Unusable
 from chaincheck.errors import PathLike
 from chaincheck.jsonl import read_objects
-from chaincheck.sources.records import Record
+from chaincheck.sources.records import Record, Rows
 from chaincheck.sources.relations import kind_of, parse_step, pronoun_of, subject_kind_of
 
 __all__ = ["Musique"]
@@ -202,10 +202,14 @@ class Musique:
         Raises:
             InputError: the file is not MuSiQue's, or a record is broken.
         """
-        twins = self._twins(path)
+        yield from self.read_rows(lambda: read_objects(path), path)
+
+    def read_rows(self, rows: Rows, path: PathLike) -> Iterator[Chain | Unusable]:
+        """Do the same for rows that are decoded already; they are gone through twice."""
+        twins = self._twins(rows)
         # A record waits here until its twin has come, so that order does not matter.
         waiting: dict[str, list[_Question]] = {}
-        for line, row in read_objects(path):
+        for line, row in rows():
             question = self._decode(row, path, line)
             if question is None:
                 yield Unusable(
@@ -226,10 +230,10 @@ class Musique:
                 del waiting[source_id]
 
     @staticmethod
-    def _twins(path: PathLike) -> dict[str, int]:
+    def _twins(rows: Rows) -> dict[str, int]:
         """Count the records of each id that comes both with and without ``answerable``."""
         found: dict[str, list[bool]] = {}
-        for _, row in read_objects(path):
+        for _, row in rows():
             source_id, answerable = row.get("id"), row.get("answerable", True)
             if isinstance(source_id, str) and "question_decomposition" in row:
                 found.setdefault(source_id, []).append(answerable is not False)

@@ -6,12 +6,15 @@ record that is well formed and of no use is not: its reader says so with ``Unusa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 from chaincheck.errors import InvalidItem, PathLike, WrongSource, quote
 
-__all__ = ["Record", "recognize"]
+__all__ = ["NoChain", "Record", "Rows", "recognize"]
+
+Rows = Callable[[], Iterable[tuple[int, dict[str, Any]]]]
+"""Gives a file's rows, each with its line, from the start at every call."""
 
 _TWOWIKI_TYPES = ("compositional", "inference", "comparison", "bridge_comparison")
 _HOTPOT_TYPES = ("bridge", "comparison")
@@ -41,6 +44,15 @@ _REMEDIES = {
     "scores": "It holds scores: give it to chaincheck evaluate --scores",
     None: "Check what the file is",
 }
+
+
+class NoChain(Exception):  # noqa: N818 - tells a reader what to yield; never leaves it
+    """A well-formed record that yields no chain: what its ``Unusable`` will say."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        self.code = code
+        self.reason = reason
+        super().__init__(reason)
 
 
 class Record:
@@ -73,7 +85,8 @@ class Record:
         self.source = source
         self.source_id = ""
         other = recognize(row)
-        if other != source:
+        # A user's own row that lacks a column is a faulty row, not a row of something else.
+        if other != source and not (other is None and source == "documents"):
             found = f"one of {other}" if other else "of no data set known here"
             raise WrongSource(
                 f"not a record of {source} but {found}: its columns are "

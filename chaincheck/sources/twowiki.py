@@ -25,7 +25,7 @@ from chaincheck.sources.contexts import (
     supports_of,
     without_qualifier,
 )
-from chaincheck.sources.records import Record
+from chaincheck.sources.records import NoChain, Record, Rows
 from chaincheck.sources.relations import kind_of, pronoun_of, slot_name, subject_kind_of
 
 __all__ = ["TwoWiki"]
@@ -105,15 +105,6 @@ def _spouse_pronoun(relation: str, question: str) -> str | None:
     return None
 
 
-class _Problem(Exception):  # noqa: N818 - control flow, not an error
-    """Why a well-formed record yields no chain."""
-
-    def __init__(self, code: str, reason: str) -> None:
-        self.code = code
-        self.reason = reason
-        super().__init__(reason)
-
-
 def _order(
     supports: tuple[Support, ...], first: _Evidence, bridge: tuple[str, ...]
 ) -> tuple[Support, Support]:
@@ -125,7 +116,7 @@ def _order(
     for support in supports:
         by_title.setdefault(support.title, support)
     if len(by_title) != 2:
-        raise _Problem("support-pages", f"the supporting facts name {len(by_title)} pages, not 2")
+        raise NoChain("support-pages", f"the supporting facts name {len(by_title)} pages, not 2")
     one, two = by_title.values()
     straight = _is_title(one.title, first.subject) + any(_is_title(two.title, n) for n in bridge)
     crossed = _is_title(two.title, first.subject) + any(_is_title(one.title, n) for n in bridge)
@@ -139,7 +130,7 @@ def _chain(
     evidences: tuple[_Evidence, ...],
 ) -> Chain:
     if len(evidences) != 2:
-        raise _Problem("evidence-count", f"a chain has 2 evidences, this record {len(evidences)}")
+        raise NoChain("evidence-count", f"a chain has 2 evidences, this record {len(evidences)}")
     first, second = evidences
     bridge = first.object
     one, two = _order(supports_of(record), first, (bridge, second.subject))
@@ -148,8 +139,8 @@ def _chain(
     if earlier is None or later is None:
         title = one.title if earlier is None else two.title
         if not any(page.title == title for page in pages):
-            record.fail(f"the supporting title {title!r} is not in the context")
-        raise _Problem("ambiguous-title", "which page a supporting fact means cannot be told")
+            raise NoChain("support-missing", f"the supporting page {title!r} is not in the context")
+        raise NoChain("ambiguous-title", "which page a supporting fact means cannot be told")
     names = (second.subject, without_qualifier(pages[later].title))
     aliases = tuple(dict.fromkeys(name for name in names if name != bridge))
     told = {k for k in (kind_of(first.relation), subject_kind_of(second.relation)) if k}
@@ -206,7 +197,11 @@ class TwoWiki:
         Raises:
             InputError: the file is not 2WikiMultiHopQA's, or a record is broken.
         """
-        for line, row in read_objects(path):
+        yield from self.read_rows(lambda: read_objects(path), path)
+
+    def read_rows(self, rows: Rows, path: PathLike) -> Iterator[Chain | Unusable]:
+        """Do the same for rows that are decoded already."""
+        for line, row in rows():
             record = Record(row, path=path, line=line, source=self.name, id_columns=("_id", "id"))
             yield self._one(record)
 
@@ -218,16 +213,16 @@ class TwoWiki:
         facts: tuple[Fact, ...] = ()
         try:
             if not record.row.get("evidences"):
-                raise _Problem("no-evidences", "the record has no evidences (a test set)")
+                raise NoChain("no-evidences", "the record has no evidences (a test set)")
             evidences = _evidences(record)
             facts = _facts(pages, evidences, record.source_id)
             if kind in _OTHERS:
-                raise _Problem(
+                raise NoChain(
                     f"{kind.replace('_', '-')}-question",
                     "a comparison has no bridge that could be broken",
                 )
             if kind not in _CHAINS:
                 record.fail(f"column type should be one of {', '.join(_CHAINS + _OTHERS)}")
             return _chain(record, question, pages, evidences)
-        except _Problem as found:
+        except NoChain as found:
             return Unusable(record.source_id, record.line, found.code, found.reason, facts)
