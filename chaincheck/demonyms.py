@@ -388,8 +388,7 @@ def _table() -> dict[str, frozenset[str]]:
 
 @lru_cache(maxsize=1)
 def _place_words() -> frozenset[str]:
-    places = {place for place in _table() if " " not in place}
-    return frozenset(places.union(*_table().values()))
+    return frozenset(_table()).union(*_table().values())
 
 
 def demonyms(place: str) -> frozenset[str]:
@@ -398,5 +397,5 @@ def demonyms(place: str) -> frozenset[str]:
 
 
 def is_place_word(word: str) -> bool:
-    """Whether a folded word is a place of the table or one of its adjectives."""
+    """Whether a folded word (or phrase) is a place of the table or one of its adjectives."""
     return word in _place_words()

@@ -10,22 +10,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from chaincheck.demonyms import is_place_word
 from chaincheck.name_words import (
     BASED,
     CORPORATE,
     DESCRIBED_OF,
     FUNCTION,
     GENERATION,
+    GENERIC,
     HONORIFICS,
     KIN,
     MONTHS,
+    NAMED_OF,
     PREFIXES,
     ROLES,
     ROMAN,
 )
 from chaincheck.names import Kind, Token
 
-__all__ = ["in_title", "lengthened", "sentence_start"]
+__all__ = ["in_title", "lengthened", "listed", "sentence_start"]
 
 
 def sentence_start(found: Sequence[Token], at: int) -> bool:
@@ -55,10 +58,10 @@ def lengthened(
     Returns:
         A reason, or None where the match certainly stands for itself.
     """
-    return _left(text, found, start, kind) or _right(text, found, start, end, kind)
+    return _left(text, found, start, end, kind) or _right(text, found, start, end, kind)
 
 
-def _left(text: str, found: Sequence[Token], start: int, kind: Kind | None) -> str | None:
+def _left(text: str, found: Sequence[Token], start: int, end: int, kind: Kind | None) -> str | None:
     first = found[start]
     if not start:
         return None
@@ -76,11 +79,11 @@ def _left(text: str, found: Sequence[Token], start: int, kind: Kind | None) -> s
     if not first.adjacent:
         return None
     if before.capitalized:
-        return _capital_before(found, start, kind)
-    return _linked_before(found, start)
+        return _capital_before(found, start, end, kind)
+    return _linked_before(found, start, kind)
 
 
-def _capital_before(found: Sequence[Token], start: int, kind: Kind | None) -> str | None:
+def _capital_before(found: Sequence[Token], start: int, end: int, kind: Kind | None) -> str | None:
     word = found[start - 1].word
     opens = sentence_start(found, start - 1)
     if word in FUNCTION or word in MONTHS:
@@ -89,10 +92,44 @@ def _capital_before(found: Sequence[Token], start: int, kind: Kind | None) -> st
         return None
     if opens and (word in ROLES or word.endswith(("ing", "ed", "ly"))):
         return None
+    if kind == "person" and end - start > 1 and _apposed(found, start, end):
+        return None
+    if kind == "organization" and end - start > 1 and listed(found, start, end):
+        return None
     return "follows a capitalized word"
 
 
-def _linked_before(found: Sequence[Token], start: int) -> str | None:
+def _apposed(found: Sequence[Token], start: int, end: int) -> bool:
+    """Whether a person's whole name stands behind a title or in a list without commas.
+
+    "Microsoft CEO Bill Gates", "Governor of Alabama Robert Bentley", "Starring John Payne Natalie
+    Wood Edmund Gwenn".
+    """
+    before = found[start - 1]
+    if before.surface.isupper() and len(before.surface) > 1 and "." not in before.surface:
+        return True
+    named = is_place_word(before.word) or before.word == "year"
+    if start > 1 and found[start - 2].word in ("of", "the") and named:
+        return True
+    return listed(found, start, end)
+
+
+def listed(found: Sequence[Token], start: int, end: int) -> bool:
+    """Whether a whole name stands in a long row of capitalized words, as info boxes give them."""
+    first, last = start, end
+    while first > 0 and found[first].adjacent and _in_row(found[first - 1]):
+        first -= 1
+    while last < len(found) and found[last].adjacent and _in_row(found[last]):
+        last += 1
+    return (last - first) - (end - start) >= 5
+
+
+def _in_row(token: Token) -> bool:
+    # "Mickey Rooney as Tod Kurt Russell as Copper": casts are given in one row.
+    return token.capitalized or token.word == "as" or token.word.isdigit()
+
+
+def _linked_before(found: Sequence[Token], start: int, kind: Kind | None) -> str | None:
     link = found[start - 1]
     if link.surface == "&":
         return "joined by an ampersand"
@@ -103,6 +140,8 @@ def _linked_before(found: Sequence[Token], start: int) -> str | None:
     if not head.capitalized or head.word in DESCRIBED_OF | KIN | ROLES | FUNCTION | MONTHS:
         return None
     if head.word.endswith(("ing", "ed", "ly")) and sentence_start(found, at):
+        return None
+    if link.word == "of" and kind in ("person", "organization") and head.word not in NAMED_OF:
         return None
     return f"follows a capitalized word and '{link.word}'"
 
@@ -127,16 +166,27 @@ def _right(
         after.word in GENERATION or (after.word in ROMAN and len(after.word) > 1)
     ):
         return "another generation of the name"
-    return _adjacent_after(found, end, kind) if after.adjacent else None
+    return _adjacent_after(found, start, end, kind) if after.adjacent else None
 
 
-def _adjacent_after(found: Sequence[Token], end: int, kind: Kind | None) -> str | None:
+def _adjacent_after(found: Sequence[Token], start: int, end: int, kind: Kind | None) -> str | None:
     after = found[end]
     if after.surface == "&":
         return "joined by an ampersand"
     if after.capitalized:
-        if after.word in CORPORATE and kind == "organization":
+        if after.word in CORPORATE and kind in ("organization", None):
             return None
+        if kind == "place" and end - start == 1 and after.word in ("province", "prefecture"):
+            return None
+        if kind in ("person", "organization") and end - start > 1:
+            again = [token.word for token in found[end : end + end - start]]
+            if again == [token.word for token in found[start:end]]:
+                return None
+            honors = after.surface.isupper() and 1 < len(after.surface) < 6
+            if honors and after.word not in ROMAN:
+                return None
+            if after.word not in GENERIC | GENERATION | ROMAN and listed(found, start, end):
+                return None
         if after.word in FUNCTION and after.word not in ROMAN:
             return None
         return "followed by a capitalized word"
@@ -144,6 +194,8 @@ def _adjacent_after(found: Sequence[Token], end: int, kind: Kind | None) -> str 
         return "followed by a number"
     if after.word in ("of", "de", "von", "di") and end + 1 < len(found):
         beyond = found[end + 1]
+        if after.word == "of" and kind == "person" and end - start > 1:
+            return None  # "Henry III of England": find_all checks that it is one country.
         if beyond.capitalized and beyond.adjacent:
             return f"continued by '{after.word}'"
         if beyond.word == "the" and end + 2 < len(found) and found[end + 2].capitalized:

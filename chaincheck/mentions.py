@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from chaincheck.mention_context import in_title, lengthened
 from chaincheck.name_words import REGIONS
 from chaincheck.names import Entity, Kind, Token, acronym, core, same_gap, tokens
-from chaincheck.person_mentions import PersonFinder
+from chaincheck.person_mentions import PersonFinder, opening, settled
 from chaincheck.renaming import AmbiguousMention, Mention, Renamed, replace_mentions
 from chaincheck.residue import residue, telling_words
 
@@ -77,11 +77,13 @@ def find_all(passages: Sequence[str], entity: Entity) -> tuple[tuple[Mention, ..
         AmbiguousMention: something in a passage may or may not be a mention; ``passage`` says
             in which.
     """
+    entity = settled(entity, passages)
     patterns = _patterns(entity)
     hits = [_full(text, patterns, entity, number) for number, text in enumerate(passages)]
     if entity.kind == "place":
         _one_place(passages, hits)
     if entity.kind == "person":
+        _one_realm(passages, hits)
         hits = PersonFinder(passages, entity, hits).complete()
     elif entity.kind != "work":
         hits = [_acronyms(t, h, entity) for t, h in zip(passages, hits, strict=True)]
@@ -121,7 +123,8 @@ def rename_all(
             replacement, a protected name would be touched, or something that may still name
             the entity would be left.
     """
-    if replacement.kind is None:
+    entity = settled(entity, passages)
+    if replacement.kind is None or entity.kind == "person":
         replacement = Entity(replacement.name, entity.kind, replacement.aliases)
     shared = {part.word for part in tokens(core(replacement.name, replacement.kind))}
     if shared & telling_words(entity):
@@ -169,7 +172,7 @@ def _occurrences(found: Sequence[Token], name: Sequence[Token]) -> list[tuple[in
 def _matches(found: Sequence[Token], at: int, name: Sequence[Token]) -> bool:
     return all(
         found[at + k].word == part.word
-        and (k == 0 or same_gap(part.gap, found[at + k].gap, found[at + k - 1].word))
+        and (k == 0 or same_gap(part.gap, found[at + k].gap, found[at + k - 1].word, part.word))
         and (k == len(name) - 1 or found[at + k].possessive == part.possessive)
         for k, part in enumerate(name)
     )
@@ -177,7 +180,17 @@ def _matches(found: Sequence[Token], at: int, name: Sequence[Token]) -> bool:
 
 _JOINERS = frozenset(["and", "or"])
 _TWO_IN_ONE = frozenset(
-    ["trinidad", "bosnia", "antigua", "kitts", "andaman", "newfoundland", "turks", "wallis", "tristan"]
+    [
+        "trinidad",
+        "bosnia",
+        "antigua",
+        "kitts",
+        "andaman",
+        "newfoundland",
+        "turks",
+        "wallis",
+        "tristan",
+    ]
 )
 
 
@@ -220,18 +233,19 @@ def _single(entity: Entity, parts: Sequence[Token]) -> None:
 def _full(text: str, patterns: Sequence[_Pattern], entity: Entity, number: int) -> list[Mention]:
     """The mentions by a whole name or alias."""
     found = tokens(text)
-    mentions: list[Mention] = []
+    lead = opening(text, entity) if entity.kind == "person" else None
+    mentions: list[Mention] = [lead] if lead else []
     at = 0
     while at < len(found):
+        if lead and lead.start <= found[at].start < lead.end:
+            at += 1
+            continue
         hit = next((p for p in patterns if _fits(found, at, p.parts, entity)), None)
         if hit is None:
             at += 1
             continue
         end = at + len(hit.parts)
         start, stop = found[at].start, found[end - 1].end
-        if entity.kind == "person" and _namesake(found, at, end, entity):
-            at = end
-            continue
         reason = lengthened(text, found, at, end, entity.kind)
         if reason:
             raise AmbiguousMention(f"'{text[start:stop]}': {reason}", start, stop, passage=number)
@@ -250,14 +264,6 @@ def _fits(found: Sequence[Token], at: int, parts: Sequence[Token], entity: Entit
     return found[at].capitalized or entity.kind == "work"
 
 
-def _namesake(found: Sequence[Token], at: int, end: int, entity: Entity) -> bool:
-    """Whether a match of a one-word person name is the first word of somebody else's name.
-
-    "George VI" holds "George", "Arthur Peel" holds "Arthur".
-    """
-    return False
-
-
 def _one_place(passages: Sequence[str], hits: Sequence[Sequence[Mention]]) -> None:
     """Raise if the name stands with two regions that cannot both hold one place."""
     seen: dict[str, tuple[int, Mention]] = {}
@@ -272,6 +278,24 @@ def _one_place(passages: Sequence[str], hits: Sequence[Sequence[Mention]]) -> No
         number, mention = next(iter(seen.values()))
         raise AmbiguousMention(
             f"two places of one name: {', '.join(sorted(seen))}",
+            mention.start,
+            mention.end,
+            passage=number,
+        )
+
+
+def _one_realm(passages: Sequence[str], hits: Sequence[Sequence[Mention]]) -> None:
+    """Raise if a person's name stands "of" two places, which two rulers of one name have."""
+    seen: dict[str, tuple[int, Mention]] = {}
+    for number, (text, mentions) in enumerate(zip(passages, hits, strict=True)):
+        for mention in mentions:
+            behind = re.match(r" of (?:the )?(\w+)", text[mention.end :])
+            if behind and behind.group(1)[0].isupper():
+                seen[behind.group(1).casefold()] = (number, mention)
+    if len(seen) > 1:
+        number, mention = next(iter(seen.values()))
+        raise AmbiguousMention(
+            f"two persons of one name: of {', '.join(sorted(seen))}",
             mention.start,
             mention.end,
             passage=number,

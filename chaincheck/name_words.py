@@ -15,6 +15,7 @@ __all__ = [
     "HONORIFICS",
     "KIN",
     "MONTHS",
+    "NAMED_OF",
     "NICKNAMES",
     "PARTICLES",
     "PREFIXES",
@@ -146,9 +147,19 @@ DESCRIBED_OF = _words(
     "commonwealth north south east west part parts area areas most half rest republics "
     "federation list capital map ruler rulers leader leaders prince princes princess lord "
     "university-town border borders coast residents citizens natives native flag invasion "
-    "independence dominion principality duchy emirate sultanate caliph sultan shah chancellor "
+    "independence dominion earl earls duke dukes duchess count counts countess baron barons commissioner commissioners viceroy principality duchy emirate sultanate caliph sultan shah chancellor "
     "death murder birth life impeachment assassination trial execution funeral wedding marriage "
     "discography filmography bibliography awards performances reign"
+)
+
+# What is named, not described, by "<word> of <name>": institutions, works, events, places.
+NAMED_OF = _words(
+    "university college school institute academy house church order society association ballad "
+    "legend story tale tales song songs adventures book books gospel epistle acts temple "
+    "cathedral hospital museum battle treaty siege bay isle island islands cape gulf mount bank "
+    "friends sons daughters knights isles theatre theater library foundation award prize medal "
+    "statue tomb bridge tower port fort abbey council bishop saint our lady lord god curse return "
+    "revenge rise fall bride ghost memoirs diary confessions trials importance"
 )
 
 PARTICLES = _words(
@@ -221,7 +232,7 @@ COMMON = _words(
     "warner warren wash wave way wayne wealth webb weeks well wells west wheeler while whip "
     "wild wilder wine wing winner winters wire wit witt wolfe woods word words worth yard york "
     "battery union mercury mach watt watts volt prime pilot mission liberty freedom victory "
-    "independence harmony concord"
+    "independence harmony concord census"
 )
 
 NICKNAMES: tuple[frozenset[str], ...] = tuple(

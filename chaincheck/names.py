@@ -243,7 +243,7 @@ def _quoted(folded: str, position: int) -> bool:
     return opened > closed
 
 
-def same_gap(expected: str, seen: str, before: str) -> bool:
+def same_gap(expected: str, seen: str, before: str, after: str = "") -> bool:
     """Whether two words of a name may be parted by ``seen`` where the name has ``expected``.
 
     Args:
@@ -251,6 +251,7 @@ def same_gap(expected: str, seen: str, before: str) -> bool:
         seen: the gap in the text.
         before: the folded word before the gap; a period counts as part of the name only behind
             an initial or an abbreviation.
+        after: the folded word behind the gap; a spaced dash counts before one letter ("Jay - Z").
     """
     if "\n" in seen:
         return False
@@ -263,7 +264,7 @@ def same_gap(expected: str, seen: str, before: str) -> bool:
     loose = {"", "-", "'"}
     if wanted in loose and found in loose:
         # A spaced dash ("Paris - Hemingway") parts clauses, unless the name has a hyphen.
-        return not (found == "-" and wanted != "-" and seen != "-")
+        return not (found == "-" and wanted != "-" and seen != "-" and len(after) != 1)
     return False
 
 
@@ -429,7 +430,68 @@ def shape(name: str, kind: Kind | None = None) -> Shape:
 
 
 _ARTICLE_HEADS = frozenset(
-    ["river", "sea", "ocean", "islands", "mountains", "war", "wars", "committee", "commission", "party", "company", "federation", "union", "league", "council", "agency", "bureau", "association", "society", "foundation", "organization", "organisation", "republic", "empire", "kingdom", "states", "netherlands", "navy", "army", "museum", "academy", "institute", "bridge", "canal", "desert", "peninsula", "gulf", "strait", "prize", "award", "cup", "revolution", "rebellion", "treaty", "act", "senate", "congress", "parliament", "court", "alps", "andes", "himalayas", "bahamas", "philippines", "board", "department", "pole", "orchestra", "corporation", "dynasty"]
+    [
+        "river",
+        "sea",
+        "ocean",
+        "islands",
+        "mountains",
+        "war",
+        "wars",
+        "committee",
+        "commission",
+        "party",
+        "company",
+        "federation",
+        "union",
+        "league",
+        "council",
+        "agency",
+        "bureau",
+        "association",
+        "society",
+        "foundation",
+        "organization",
+        "organisation",
+        "republic",
+        "empire",
+        "kingdom",
+        "states",
+        "netherlands",
+        "navy",
+        "army",
+        "museum",
+        "academy",
+        "institute",
+        "bridge",
+        "canal",
+        "desert",
+        "peninsula",
+        "gulf",
+        "strait",
+        "prize",
+        "award",
+        "cup",
+        "revolution",
+        "rebellion",
+        "treaty",
+        "act",
+        "senate",
+        "congress",
+        "parliament",
+        "court",
+        "alps",
+        "andes",
+        "himalayas",
+        "bahamas",
+        "philippines",
+        "board",
+        "department",
+        "pole",
+        "orchestra",
+        "corporation",
+        "dynasty",
+    ]
 )
 
 

@@ -6,13 +6,92 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from chaincheck.mention_context import in_title, lengthened, sentence_start
-from chaincheck.name_words import FUNCTION, GENERATION, HONORIFICS, KIN, MONTHS, ROLES
-from chaincheck.names import Entity, Person, Token, person, same_gap, tokens
+from chaincheck.name_words import (
+    FUNCTION,
+    GENERATION,
+    GENERIC,
+    HONORIFICS,
+    KIN,
+    MONTHS,
+    PARTICLES,
+    ROLES,
+)
+from chaincheck.names import Entity, Person, Token, core, fold, person, same_gap, tokens
 from chaincheck.renaming import AmbiguousMention, Mention
 
-__all__ = ["PersonFinder"]
+__all__ = ["PersonFinder", "opening", "own_page", "settled"]
 
-_WIFE_OR_PEER = frozenset(["mrs", "lady", "lord", "dame", "miss", "baron", "baroness", "earl"])
+_WIFE_OR_PEER = frozenset(["mrs", "lady", "lord", "dame", "baron", "baroness", "earl"])
+
+
+def settled(entity: Entity, passages: Sequence[str]) -> Entity:
+    """The entity with its kind, where it is unknown and the passages show a person.
+
+    Signs are a birth behind the name ("Mac Miller (born ..."), a trade or "character" in its
+    definition, and a trade before it ("rapper Mac Miller").
+    """
+    if entity.kind not in (None, "other"):
+        return entity
+    name = tokens(core(entity.name, "person"))
+    plain = all(part.capitalized and part.word.isalpha() for part in name)
+    if not plain or len(name) < 2 or any(part.word in GENERIC for part in name):
+        return entity
+    for text in passages:
+        found = tokens(text)
+        for at in range(len(found) - len(name)):
+            end = at + len(name)
+            if all(found[at + k].word == part.word for k, part in enumerate(name)):
+                behind = [token.word for token in found[end : end + 8]]
+                traded = at > 0 and found[at].adjacent and found[at - 1].word in ROLES - GENERIC
+                defined = behind[:1] in (["is"], ["was"]) and any(
+                    word in (ROLES | {"character", "protagonist"}) - GENERIC for word in behind
+                )
+                if traded or defined or behind[:1] == ["born"]:
+                    return Entity(entity.name, "person", entity.aliases)
+    return entity
+
+
+def own_page(text: str, entity: Entity) -> bool:
+    """Whether the passage's title is the entity's name, a parenthesis apart.
+
+    On a person's own page the bare surname means that person; others of the family are called
+    by their given names.
+    """
+    title = text.partition("\n")[0] if "\n" in text else ""
+    own = fold(core(entity.name, entity.kind)).text
+    return fold(title.partition(" (")[0]).text.strip() == own
+
+
+def opening(text: str, entity: Entity) -> Mention | None:
+    """The fuller name that opens a person's own page.
+
+    "Paul Stephen Bettany (born ...", "Ernst Ingmar Bergman (14 July ...", on pages that are
+    titled "Paul Bettany" and "Ingmar Bergman".
+    """
+    found = tokens(text)
+    first = next((at for at, token in enumerate(found) if "\n" in token.gap), None)
+    if first is None or not own_page(text, entity):
+        return None
+    end = first
+    while end < len(found) and (end == first or _middle(found[end])):
+        end += 1
+    words = [token.word for token in found[first:end]]
+    own = [token.word for token in tokens(core(entity.name, "person"))]
+    behind = found[end] if end < len(found) else None
+    opens = behind is not None and (
+        behind.gap.strip()[:1] in ("(", ",") or behind.word in ("is", "was")
+    )
+    if not opens or len(own) < 2 or words == own or not _subsequence(own, words):
+        return None
+    start, stop = found[first].start, found[end - 1].end
+    return Mention(start, stop, text[start:stop], "extended", found[end - 1].possessive != "")
+
+
+def _middle(token: Token) -> bool:
+    """Whether a token may stand inside a person's name."""
+    plain = token.gap.strip(' .-"') == "" and "\n" not in token.gap
+    particle = token.word in PARTICLES and token.adjacent
+    return plain and (particle or (token.capitalized and token.word not in FUNCTION))
 
 
 @dataclass
@@ -84,18 +163,13 @@ class PersonFinder:
             for gap in range(4):
                 start = at + 1 + gap
                 end = start + size
-                if end > len(sight.found) or (gap and not self._middle(sight.found[start - 1])):
+                if end > len(sight.found) or (gap and not _middle(sight.found[start - 1])):
                     break
                 words = tuple(item.word for item in sight.found[start:end])
                 if words == parts.surname and _close(sight.found, start, end):
                     if not sight.taken(at, end):
                         self._accept_extended(sight, number, at, start, end)
                     break
-
-    @staticmethod
-    def _middle(token: Token) -> bool:
-        plain = token.gap.strip(' .-"') == "" and "\n" not in token.gap
-        return plain and token.capitalized and token.word not in FUNCTION
 
     def _accept_extended(self, sight: _Sight, number: int, at: int, start: int, end: int) -> None:
         seen = [token.word for token in sight.found[at + 1 : start]]
@@ -134,15 +208,16 @@ class PersonFinder:
         )
         if before is None or not beside or not before.capitalized or before.possessive:
             if token.gap != "-":
-                sight.surnames.append((at, end))
+                self._add_surname(sight, at, end)
             else:
                 sight.others.add(f"?-{token.word}")
             return
         word = before.word
         given = self._parts.given
-        if (word in HONORIFICS and word not in _WIFE_OR_PEER) or ((word in FUNCTION or word in MONTHS or word in ROLES) and sentence_start(
-            sight.found, at - 1
-        )):
+        if (word in HONORIFICS and word not in _WIFE_OR_PEER) or (
+            (word in FUNCTION or word in MONTHS or word in ROLES)
+            and sentence_start(sight.found, at - 1)
+        ):
             sight.surnames.append((at, end))
         elif before.surface.replace(".", "").isupper() and len(word) <= 3:
             if given and word[0] == given[0][0]:
@@ -151,6 +226,15 @@ class PersonFinder:
                 sight.others.add(f"{word} {token.word}")
         else:
             sight.others.add(f"{word} {token.word}")
+
+    @staticmethod
+    def _add_surname(sight: _Sight, at: int, end: int) -> None:
+        """Take a bare surname down, unless a longer name begins with it ("Bryan Adams")."""
+        after = sight.found[end] if end < len(sight.found) else None
+        longer = after is not None and after.adjacent and after.capitalized
+        if longer and not sight.found[end - 1].possessive and after.word not in FUNCTION:
+            return  # The residue check agrees that it is another's, or raises.
+        sight.surnames.append((at, end))
 
     def _decide_surnames(self, sight: _Sight, number: int) -> None:
         spots = sight.surnames + sight.initials
@@ -161,15 +245,13 @@ class PersonFinder:
             return  # Somebody else's; the residue check agrees or raises.
         title = sight.text.partition("\n")[0]
         elsewhere = any(
-            other.mentions and other.text.partition("\n")[0] == title
-            for other in self._sights
-            if other is not sight
+            _of_one_matter(title, sight.text, other) for other in self._sights if other is not sight
         )
         alone = not any(other.others for other in self._sights)
         for start, end in spots:
             first, last = sight.found[start].start, sight.found[end - 1].end
             surface = sight.text[first:last]
-            if named and sight.others:
+            if named and sight.others and not own_page(sight.text, self._entity):
                 reason: str | None = "others of the surname: " + ", ".join(sorted(sight.others))
             elif not named and not (elsewhere and alone):
                 reason = "a surname in a passage that never has the full name"
@@ -227,6 +309,31 @@ class PersonFinder:
             sight.add(start, end, "given")
 
 
+def _of_one_matter(title: str, text: str, other: _Sight) -> bool:
+    """Whether a passage and one that names the person in full speak of one matter.
+
+    They do if their titles are the same, or the title of either stands in the other.
+    """
+    if not any(m.form in ("full", "extended", "alias") for m in other.mentions):
+        return False
+    if "\n" not in text or "\n" not in other.text:
+        return False
+    theirs = other.text.partition("\n")[0]
+    ours, theirs = (fold(name.partition(" (")[0]).text for name in (title, theirs))
+    if ours == theirs:
+        return True
+    return _within(ours, fold(other.text).text) or _within(theirs, fold(text).text)
+
+
+def _within(title: str, text: str) -> bool:
+    return len(title) >= 8 and " " in title and title in text
+
+
+def _subsequence(own: Sequence[str], words: Sequence[str]) -> bool:
+    rest = iter(words)
+    return all(any(word in (part, part[0]) or part == word[0] for word in rest) for part in own)
+
+
 def _close(found: Sequence[Token], start: int, end: int) -> bool:
     return all(same_gap("", found[k].gap, found[k - 1].word) for k in range(start, end))
 
@@ -247,6 +354,8 @@ def _eponym(sight: _Sight, start: int, end: int) -> str | None:
         return None
     if before.word in ("the", "a", "an") and sight.found[start].adjacent:
         possessive = sight.found[end - 1].possessive
+        if after.word in ("family", "families", "brothers", "sisters", "siblings", "dynasty"):
+            return "the family"
         if after.word not in FUNCTION and not possessive and after.word not in GENERATION:
             return "may be a thing called after the person"
     return None

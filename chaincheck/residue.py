@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from chaincheck.demonyms import demonyms, is_place_word
+from chaincheck.gender import pronoun_of_given_name
 from chaincheck.name_words import (
     COMMON,
     FUNCTION,
@@ -82,7 +83,8 @@ def telling_words(entity: Entity) -> frozenset[str]:
             if len(word) >= 3
             and word not in GENERIC
             and word not in FUNCTION
-            and not (entity.kind == "person" and (word in HONORIFICS or word in PARTICLES))
+            and word not in PARTICLES
+            and not (entity.kind == "person" and word in HONORIFICS)
         ]
         found.update(words)
     return frozenset(found)
@@ -137,34 +139,107 @@ def _joined(folded: str, left: _Word, right: _Word) -> str:
     return folded[left.end : right.start]
 
 
-def _another_person(words: list[_Word], at: int, folded: str, entity: Entity) -> bool:
-    """Whether the word at ``at`` belongs to the name of somebody else.
+_BESIDE = re.compile(r" |-| ?\"|\" ?|\" \"")
 
-    "Lana Wood" is not Natalie Wood, "Natalie Portman" is not either.
+
+def _linked(folded: str, left: _Word, right: _Word) -> bool:
+    """Whether two capitalized words stand together as the words of one name do."""
+    gap = folded[left.end : right.start]
+    return bool(_BESIDE.fullmatch(gap) or (len(left.text) == 1 and gap in (". ", ".")))
+
+
+_NO_NAME = FUNCTION | HONORIFICS | ROLES | KIN | GENERIC | MONTHS | GENERATION
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """The capitalized words next to a word, initials skipped, and whether an initial disagrees."""
+
+    before: str
+    before_opens: bool
+    initial: str
+    after: str
+    titled: bool
+
+
+def _beside(words: list[_Word], at: int, folded: str) -> _Beside:
+    before = after = initial = ""
+    opens = titled = False
+    left = at - 1
+    if left >= 0 and words[left].upper and _linked(folded, words[left], words[at]):
+        if len(words[left].text) == 1:
+            initial = words[left].text
+        titled = words[left].text in HONORIFICS
+        before = words[left].text if len(words[left].text) > 1 else ""
+        gap = folded[words[left - 1].end if left else 0 : words[left].start]
+        opens = not left or bool(re.search(r"[\n.!?:;]", gap))
+    right = at + 1
+    while (
+        right < len(words)
+        and words[right].upper
+        and _linked(folded, words[right - 1], words[right])
+    ):
+        if len(words[right].text) > 1:
+            after = words[right].text
+            break
+        right += 1
+    return _Beside(before, opens, initial, after, titled)
+
+
+def _another_person(words: list[_Word], at: int, folded: str, entity: Entity) -> bool:
+    """Whether the word at ``at`` belongs to the name of somebody or something else.
+
+    "Lana Wood" is not Natalie Wood, "Natalie Portman" is not either. "Nat Wood" may be. The word
+    of a one-word name is never taken for another's, since a longer name may just be fuller.
     """
     names = [_content(name, entity) for name in (entity.name, *entity.aliases)]
+    names = [name for name in names if len(name) > 1]
     own = {word for name in names for word in name}
-    firsts = {name[0] for name in names if len(name) > 1}
-    lasts = {name[-1] for name in names if len(name) > 1}
-    word = words[at]
-    if word.text in lasts and at:
-        before = words[at - 1]
-        gap = _joined(folded, before, word)
-        if before.upper and re.fullmatch(r" |\. ?", gap) and (gap == " " or len(before.text) == 1):
-            if len(before.text) == 1:
-                return all(before.text != first[0] for first in firsts)
-            strange = before.text not in own | FUNCTION | HONORIFICS | ROLES | KIN | GENERIC
-            return strange and not any(
-                before.text in group and firsts & group for group in NICKNAMES
-            )
-    if word.text in firsts and word.text not in lasts and at + 1 < len(words):
-        after = words[at + 1]
-        gap = _joined(folded, word, after)
-        if gap == " " and after.upper and len(after.text) > 1:
-            if after.text in ROMAN:
-                return all(after.text not in name for name in names)
-            return after.text not in own | FUNCTION | GENERIC | GENERATION
+    firsts = {name[0] for name in names}
+    lasts = {name[-1] for name in names}
+    word = words[at].text
+    seen = _beside(words, at, folded)
+    strange_before = bool(seen.before) and seen.before not in own | _NO_NAME
+    strange_after = bool(seen.after) and seen.after not in own | _NO_NAME
+    if seen.before_opens and seen.before.endswith(("ing", "ed", "ly")):
+        strange_before = False
+    if seen.after in ROMAN and all(seen.after not in name for name in names):
+        return word in firsts
+    if word in lasts:
+        if seen.initial:
+            return all(seen.initial != first[0] for first in firsts)
+        if strange_before:
+            return not any(seen.before in group and firsts & group for group in NICKNAMES)
+        # "Bryan Adams" is not Luke Bryan; "The Bourne Identity" may well be of Jason Bourne.
+        given = pronoun_of_given_name(word) is not None
+        return given and strange_after and not seen.titled and not _named(folded, names)
+    if word in own:
+        return strange_after or (strange_before and seen.after not in own)
     return False
+
+
+def _named(folded: str, names: list[list[str]]) -> bool:
+    """Whether one of the whole names stands in the text."""
+    plain = re.sub(r"[\W_]+", " ", folded)
+    return any(" ".join(name) in plain for name in names)
+
+
+_PLACES = frozenset(
+    ["county", "river", "city", "township", "street", "avenue", "road", "island", "islands", "lake",
+     "creek", "mountain", "mountains", "station", "airport", "district", "highway", "bay", "falls",
+     "town", "village", "valley", "beach", "square", "bridge", "park"]
+)  # fmt: skip
+
+
+def _place_of_the_name(words: list[_Word], at: int, folded: str, entity: Entity) -> bool:
+    """Whether a surname is part of a place's name in a text that never names the person."""
+    after = words[at + 1] if at + 1 < len(words) else None
+    if after is None or not after.upper or after.text not in _PLACES:
+        return False
+    if not _linked(folded, words[at], after):
+        return False
+    names = [_content(name, entity) for name in (entity.name, *entity.aliases)]
+    return not _named(folded, [name for name in names if len(name) > 1])
 
 
 def _topic(text: str, entity: Entity, word: str) -> bool:
@@ -178,6 +253,44 @@ def _topic(text: str, entity: Entity, word: str) -> bool:
         item.text == word and _another_person(words, index, folded.text, entity)
         for index, item in enumerate(words)
     )
+
+
+_PLACE_BEFORE = re.compile(
+    r"(?:\b(?:in|from|near|across|throughout|outside|around|within|of|southern|northern|eastern|"
+    r"western|central|state of|city of)|,) $|\($"
+)
+_BODIES = frozenset(
+    ["university", "college", "school", "party", "committee", "bureau", "agency", "bank", "navy",
+     "army", "company", "league", "council", "club", "institute", "academy", "union"]
+)  # fmt: skip
+
+
+def _is_place(words: list[_Word], at: int, folded: str, entity: Entity) -> bool:
+    """Whether a place's word of an organization's name means the place where it stands.
+
+    "Oklahoma" alone may be the University of Oklahoma's team; "in Oklahoma" is the state, and
+    "Finnish" is no short form of the Finnish Navy.
+    """
+    word = words[at].text
+    names = [_content(name, entity) for name in (entity.name, *entity.aliases)]
+    if entity.kind != "organization" and not any(_BODIES & set(name) for name in names):
+        return False
+    if any(len([w for w in name if w not in FUNCTION]) < 2 for name in names):
+        return False
+    own = {w for name in names for w in name}
+    seen = _beside(words, at, folded)
+    if (seen.before and seen.before in own) or (seen.after and seen.after in own):
+        return False
+    if word not in own or (is_place_word(word) and not demonyms(word)):
+        return is_place_word(word)
+    if not is_place_word(word) and not any(
+        f"of {word}" in " ".join(name) or f"{word} university" in " ".join(name) for name in names
+    ):
+        return False
+    before = folded[max(0, words[at].start - 40) : words[at].start]
+    if _PLACE_BEFORE.search(before):
+        return not any(re.search(rf"\b{re.escape(w)} of (?:the )?$", before) for w in own)
+    return bool(seen.after) or bool(seen.before and seen.before not in FUNCTION)
 
 
 def _runs(entity: Entity) -> set[tuple[str, str]]:
@@ -225,7 +338,8 @@ def _signs(text: str, folded: Folded, words: list[_Word], entity: Entity) -> lis
             gap = _joined(folded.text, word, after)
             near = re.fullmatch(r"[ .'-]{0,3}", gap) is not None
             if near and pair in runs and (word.upper or after.upper):
-                if not _another_person(words, at, folded.text, entity):
+                place = is_place_word(" ".join(pair)) and entity.kind == "organization"
+                if not place and not _another_person(words, at, folded.text, entity):
                     found.append((word.start, after.end))
             elif (
                 near
@@ -259,8 +373,12 @@ def _dismissed(
         beside = words[max(at - 1, 0) : at] + words[at + 1 : at + 2]
         if any(other.text.isdigit() for other in beside):
             return True
+    if entity.kind in ("organization", "other", None) and _is_place(words, at, folded, entity):
+        return True
     if entity.kind == "person":
         if _another_person(words, at, folded, entity):
+            return True
+        if word.text == hit and _place_of_the_name(words, at, folded, entity):
             return True
         if word.text == hit and _topic(text, entity, word.text):
             return True
