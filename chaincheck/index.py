@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
+from chaincheck.columns import flag, support_indices
 from chaincheck.errors import InvalidItem, PathLike
-from chaincheck.items import CELLS, decode_item, duplicate_cell, duplicate_item, flag
-from chaincheck.items import support_indices as indices
+from chaincheck.items import CELLS, decode_item, duplicate_cell, duplicate_item
 from chaincheck.jsonl import decode_object, decode_text, read_lines
 
 __all__ = ["IndexRow", "read_index"]
@@ -100,8 +100,8 @@ class _Reader:
             if not self._keys_stand_once(raw, bytes(row.passages)):
                 return None
             passages = _PASSAGES.decode(row.passages)
-            indices(row.earlier_support, len(passages))
-            indices(row.later_support, len(passages))
+            support_indices(row.earlier_support, len(passages))
+            support_indices(row.later_support, len(passages))
             given = [getattr(row, name) for name in self._flags]
             flags = tuple(None if value is msgspec.UNSET else flag(value) for value in given)
             plain = (

@@ -13,6 +13,16 @@ from typing import Any
 import msgspec
 
 from chaincheck.atomic import write_lines
+from chaincheck.columns import (
+    chain_state,
+    flag,
+    hop_number,
+    identifier,
+    optional_text,
+    passage_list,
+    support_indices,
+    text,
+)
 from chaincheck.errors import DuplicateItem, IncompleteTriplet, InvalidItem, PathLike, quote
 from chaincheck.jsonl import decode_object, read_lines
 
@@ -25,11 +35,9 @@ __all__ = [
     "content_hash",
     "decode_item",
     "encode_item",
-    "flag",
     "group_triplets",
     "read_items",
     "read_triplets",
-    "support_indices",
     "write_items",
 ]
 
@@ -129,99 +137,6 @@ def content_hash(value: object, *, length: int = 16) -> str:
     return hashlib.sha256(canonical).hexdigest()[:length]
 
 
-def flag(value: object) -> bool | None:
-    """Read a published yes-or-no column: true, false, 0, 1 (0.0 and 1.0 too) or null.
-
-    Raises:
-        ValueError: it is anything else.
-    """
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int | float) and value in (0, 1):
-        return bool(value)
-    raise ValueError(f"should be true, false, 0, 1 or null, not {quote(value)}")
-
-
-def support_indices(value: object, passages: int) -> tuple[int, ...]:
-    """Read a published support column: an index, a list of indices, true, false or null.
-
-    Args:
-        value: the column's value.
-        passages: how many passages the row has.
-
-    Returns:
-        The indices; none for null, true and false.
-
-    Raises:
-        ValueError: it is none of these, or an index is out of range.
-    """
-    if value is None or isinstance(value, bool):
-        return ()
-    indices = value if isinstance(value, list) else [value]
-    for index in indices:
-        if isinstance(index, bool) or not isinstance(index, int):
-            raise ValueError(f"should be a passage index or a list of them, not {quote(value)}")
-        if not 0 <= index < passages:
-            raise ValueError(
-                f"index {quote(index)} is out of range: the row has {passages} passages"
-            )
-    return tuple(indices)
-
-
-def _name(value: object) -> str:
-    """Read an id: text that is not blank, or a whole number."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if isinstance(value, str) and value.strip():
-        return value
-    raise ValueError(f"should be text that is not blank, not {quote(value)}")
-
-
-def _text(value: object) -> str:
-    if isinstance(value, str) and value.strip():
-        return value
-    raise ValueError(f"should be text that is not blank, not {quote(value)}")
-
-
-def _optional_text(value: object) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    raise ValueError(f"should be text or null, not {quote(value)}")
-
-
-def _cell(value: object) -> str:
-    if value in CELLS:
-        return str(value)
-    raise ValueError(f"should be one of {', '.join(CELLS)}, not {quote(value)}")
-
-
-def _passages(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise ValueError(f"should be a list of texts, not {quote(value)}")
-    if not value:
-        raise ValueError("should hold at least one passage")
-    for index, passage in enumerate(value):
-        if not isinstance(passage, str):
-            raise ValueError(f"passage {index} should be text, not {quote(passage)}")
-        if not passage.strip():
-            raise ValueError(f"passage {index} is blank")
-    return tuple(value)
-
-
-def _chain(value: object) -> str | None:
-    if value is None or value in ("intact", "broken"):
-        return value
-    if isinstance(value, bool):
-        return "intact" if value else "broken"
-    raise ValueError(f"should be intact, broken or null, not {quote(value)}")
-
-
-def _link(value: object) -> int | None:
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 2):
-        return value
-    raise ValueError(f"should be a hop's number from 2, or null, not {quote(value)}")
-
-
 def _edits(value: object, passages: int) -> tuple[Edit, ...]:
     if value is None:
         return ()
@@ -237,23 +152,29 @@ def _edits(value: object, passages: int) -> tuple[Edit, ...]:
     return edits
 
 
+def _cell(value: object) -> str:
+    if value in CELLS:
+        return str(value)
+    raise ValueError(f"should be one of {', '.join(CELLS)}, not {quote(value)}")
+
+
 _READERS = {
-    "item_id": _name,
-    "pair_id": _name,
-    "variant": _text,
+    "item_id": identifier,
+    "pair_id": identifier,
+    "variant": text,
     "cell": _cell,
-    "query": _text,
-    "passages": _passages,
-    "answer": _optional_text,
-    "bridge": _optional_text,
-    "replacement": _optional_text,
-    "chain": _chain,
+    "query": text,
+    "passages": passage_list,
+    "answer": optional_text,
+    "bridge": optional_text,
+    "replacement": optional_text,
+    "chain": chain_state,
     "edit": flag,
     "label_sufficient": flag,
     "cb_27b_correct": flag,
-    "source": _optional_text,
-    "source_id": _optional_text,
-    "link": _link,
+    "source": optional_text,
+    "source_id": optional_text,
+    "link": hop_number,
 }
 _REQUIRED = ("item_id", "pair_id", "variant", "cell", "query", "passages")
 

@@ -88,7 +88,7 @@ def build_file(
     from chaincheck.triplets import build  # its tables of names are not needed to evaluate
 
     reader = open_source(source)
-    if path is None and reader.name not in EMBEDDED:
+    if path is None and reader.name not in EMBEDDED and not source.startswith("hub:"):
         raise UsageError(f"the source {source!r} needs an input", remedy="Name its file")
     report = BuildReport()
 

@@ -16,6 +16,7 @@ Optional:
 - ``kind`` of the bridge: person, place, organization, work or other.
 - ``pronoun`` of the bridge: he, she, it or they.
 - ``subject``: what the question starts from, as the earlier passage names it.
+- ``cb_27b_correct``: whether the 27B reference answers the question closed-book, true or false.
 - ``relation``: what leads from the subject to the bridge ("director"). Rows with one relation
   lend each other replacements and decoys.
 
@@ -53,7 +54,8 @@ COLUMNS = (
 )
 _KINDS = ("person", "place", "organization", "work", "other")
 _PRONOUNS = ("he", "she", "it", "they")
-_OURS = frozenset(Item.__struct_fields__) - frozenset(COLUMNS)
+# Columns of items that a row may not have: what is built of it would overwrite them.
+_OURS = frozenset(Item.__struct_fields__) - {*COLUMNS, "cb_27b_correct"}
 
 
 def _passages(record: Record) -> tuple[Passage, ...]:
@@ -125,6 +127,9 @@ class Documents:
         clash = sorted(_OURS & record.row.keys())
         if clash:
             record.fail(f"column {clash[0]} has a name that items use: rename it")
+        closed_book = record.row.get("cb_27b_correct")
+        if closed_book is not None and not isinstance(closed_book, bool):
+            record.fail(f"column cb_27b_correct should be true or false, not {quote(closed_book)}")
         passages = _passages(record)
         earlier = _support(record, "earlier_support", passages)
         later = _support(record, "later_support", passages)
