@@ -178,6 +178,34 @@ def evaluate(  # noqa: PLR0917 - click passes every option by name
 
 @command.command(
     epilog=_examples(
+        "chaincheck shortcuts --data triplets.jsonl.gz",
+        "chaincheck shortcuts --data triplets.jsonl.gz --plot shortcuts.svg --json out.json",
+    )
+)
+@click.option("--data", required=True, type=click.Path(), help="Triplets: .jsonl or .jsonl.gz.")
+@click.option("--json", "json_path", type=click.Path(), help="Write the results; - for stdout.")
+@click.option("--plot", type=click.Path(), help="Draw the results: .svg, .png or .pdf.")
+def shortcuts(data: str, json_path: str | None, plot: str | None) -> None:
+    """Measure what each surface cue alone gets on a data set."""
+    from chaincheck.pipeline import judges_to_json, judges_to_text, measure_judges
+
+    found = measure_judges(data, progress=_progress)
+    if plot:
+        from chaincheck import plots
+
+        plots.save(plots.effects({name: one.rows for name, one in found.items()}), plot)
+    if json_path == "-":
+        click.echo(judges_to_json(found))
+        return
+    if json_path:
+        from chaincheck.atomic import write_bytes
+
+        write_bytes(json_path, judges_to_json(found).encode() + b"\n")
+    click.echo(judges_to_text(found))
+
+
+@command.command(
+    epilog=_examples(
         "chaincheck run notebooks/03_selectivity.md",
         "chaincheck run notebooks/03_selectivity.md -p replicates 500 -p seed 1",
     )

@@ -7,7 +7,8 @@ same code.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,7 +23,7 @@ from chaincheck.cells import CellScores
 from chaincheck.errors import PathLike, UsageError
 from chaincheck.intervals import Interval
 from chaincheck.items import VARIANTS, Item, read_items, write_items
-from chaincheck.judges import Judge, open_judge
+from chaincheck.judges import CUES, Judge, open_judge
 from chaincheck.reports import BuildReport
 from chaincheck.results import By, Selectivity, Signature, report
 from chaincheck.scores import join_files
@@ -35,6 +36,9 @@ __all__ = [
     "build_file",
     "evaluate_cells",
     "evaluate_files",
+    "judges_to_json",
+    "judges_to_text",
+    "measure_judges",
     "score_file",
     "table",
 ]
@@ -316,3 +320,53 @@ def evaluate_files(
         resamples=resamples,
         seed=seed,
     )
+
+
+def measure_judges(
+    data: PathLike,
+    judges: Sequence[str | Judge] = tuple(CUES),
+    *,
+    cluster: str = "triplet",
+    resamples: int = 2000,
+    seed: int = 0,
+    progress: Progress = _silent,
+) -> dict[str, Evaluation]:
+    """Score one file with several judges and measure each; nothing is kept on disk.
+
+    With the default judges this says what a surface cue alone is worth on a data set: the number
+    to hold beside that of any judge.
+
+    Args:
+        data: a triplet file.
+        judges: judges, or what ``open_judge`` understands.
+        cluster: what is resampled, a key of ``BY``.
+        resamples: bootstrap resamples.
+        seed: seed of every row's generator.
+        progress: wraps the items in a progress bar.
+
+    Returns:
+        For each judge's name what ``evaluate_files`` gives.
+
+    Raises:
+        InputError: the data cannot be used.
+    """
+    found: dict[str, Evaluation] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for judge in judges:
+            scores = Path(folder) / "scores.jsonl"
+            summary = score_file(data, judge, scores, progress=progress)
+            found[summary.judge] = evaluate_files(
+                [data], scores, cluster=cluster, resamples=resamples, seed=seed
+            )
+    return found
+
+
+def judges_to_json(found: Mapping[str, Evaluation]) -> str:
+    """Several judges' results as one JSON object, a key a judge."""
+    plain = {name: one.to_dict() for name, one in found.items()}
+    return msgspec.json.format(msgspec.json.encode(plain), indent=1).decode()
+
+
+def judges_to_text(found: Mapping[str, Evaluation]) -> str:
+    """Several judges' results as tables, each under the judge's name."""
+    return "\n\n".join(f"{name}\n{one.to_text()}" for name, one in found.items())

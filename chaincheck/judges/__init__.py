@@ -18,6 +18,7 @@ from chaincheck.judges.lexical import CUES, SHORTCUTS, LexicalJudge
 from chaincheck.judges.recorded import RecordedScores
 
 __all__ = [
+    "CUES",
     "KINDS",
     "SHORTCUTS",
     "Judge",
