@@ -7,6 +7,7 @@ CE - EE and CE + EE to be positive (:func:`chaincheck.intervals.contrast_bounds`
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -54,7 +55,7 @@ def expected_edit_noise(n: int, ties: int = 0) -> float:
 
 @lru_cache(maxsize=1)
 def _gauss_legendre() -> tuple[FloatArray, FloatArray]:
-    nodes, weights = np.polynomial.legendre.leggauss(96)
+    nodes, weights = np.polynomial.legendre.leggauss(64)
     return np.asarray(nodes), np.asarray(weights)
 
 
@@ -84,7 +85,7 @@ def _reject(minus: float, plus: float, covariance: FloatArray, level: float) -> 
     if not np.all(np.isfinite(errors)):
         return 0.0
     standard = [
-        mean / error if error > 0 else math.copysign(math.inf, mean) * (mean != 0)
+        mean / error if error > 0 else (math.inf if mean > 0 else -math.inf)
         for mean, error in zip((minus, plus), errors.tolist(), strict=True)
     ]
     both = float(errors[0] * errors[1])
@@ -118,22 +119,46 @@ def detectable(
         level: nominal coverage of the interval.
 
     Returns:
-        The smallest Sigma, or None where it cannot be told: a single unit, or no variation.
+        The smallest Sigma, or None where it cannot be told: a single unit, or a smaller contrast
+        that does not vary.
     """
     errors = np.sqrt(np.diag(covariance))
-    if not np.all(np.isfinite(errors)) or float(errors.max()) == 0.0:
-        return None
     gap = 2.0 * abs(edit_effect)
     # The contrast that is the smaller one has EE counted against it.
     cov = covariance if edit_effect >= 0 else covariance[::-1, ::-1]
-    low, high = 0.0, 20.0 * float(errors.max())
-    for _ in range(40):  # to 1e-11 of a standard error
-        middle = 0.5 * (low + high)
-        if _reject(middle, middle + gap, cov, level) < power:
-            low = middle
+    if not np.all(np.isfinite(errors)) or float(cov[0, 0]) <= 0.0:
+        return None
+    # Between what one contrast alone would need and what two would that share no luck.
+    z = normal_quantile((1.0 + level) / 2.0)
+    low = (z + normal_quantile(power)) * float(np.sqrt(cov[0, 0]))
+    if _reject(low, low + gap, cov, level) > power - 1e-9:
+        return low
+    high = max(low, (z + normal_quantile((1.0 + power) / 2.0)) * float(errors.max()))
+    return _root(lambda delta: _reject(delta, delta + gap, cov, level) - power, low, high)
+
+
+def _root(rising: Callable[[float], float], low: float, high: float) -> float:
+    """Where a rising function crosses 0 in [low, high]: false position, Illinois variant.
+
+    Dowell and Jarratt 1971. Plain false position keeps one end for ever on a curved function;
+    halving the value at the end that stays makes it converge faster than a straight line.
+    """
+    at_low, at_high = rising(low), rising(high)
+    middle, stays = high, 0
+    for _ in range(60):
+        if at_high == at_low or high - low <= 1e-12 * high:
+            break
+        middle = high - at_high * (high - low) / (at_high - at_low)
+        value = rising(middle)
+        if abs(value) < 1e-10:
+            break
+        if value > 0.0:
+            high, at_high = middle, value
+            at_low, stays = (at_low / 2.0 if stays < 0 else at_low), -1
         else:
-            high = middle
-    return high
+            low, at_low = middle, value
+            at_high, stays = (at_high / 2.0 if stays > 0 else at_high), 1
+    return middle
 
 
 def _marginal(effect: float, ties: float, name: str) -> FloatArray:

@@ -142,7 +142,7 @@ class Selectivity:
         nominal: AUC(A > D) with its percentile (kit) interval.
         chain_effect: CE, likewise.
         edit_effect: EE, likewise.
-        kit: Sigma with the percentile (kit) interval. Too narrow and too low near EE = 0.
+        kit: Sigma with the percentile (kit) interval, too low and too narrow near EE = 0.
         contrast: Sigma with the two-sided contrast interval: the one to decide by.
         minus: CE - EE with its percentile interval.
         plus: CE + EE, likewise.

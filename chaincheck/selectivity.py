@@ -233,7 +233,7 @@ def _notes_on_effects(
     if chain_effect >= _CEILING or 0.5 - chain_effect < noise:
         notes.append(f"CE at ceiling: noise alone gives |EE| = {noise:.3f}")
     if edit.covers(0.0):
-        notes.append("EE near 0: kit interval too narrow")
+        notes.append("EE near 0: kit interval too low")
     elif abs(gaps["A-B"].mean.estimate) < _TINY_GAP * abs(gaps["B-D"].mean.estimate):
         notes.append("EE ranks gaps under a tenth of B-D")
     return notes
