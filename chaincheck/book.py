@@ -38,6 +38,7 @@ from chaincheck.notebook import (
     parse_parameters,
     run_notebook,
 )
+from chaincheck.pages import page_faults
 
 __all__ = [
     "PROFILES",
@@ -54,7 +55,6 @@ _PROFILE_FOLDER = Path(__file__).resolve().parent / "profiles"
 _MARK = ".chaincheck-book"
 # What the pages are made of, besides the executed notebooks.
 _SOURCES = ("book", "_config.yml", "_toc.yml", "README.md", "CITATION.cff", "LICENSE")
-_SHOWN_WARNINGS = 8
 
 
 @dataclass(frozen=True)
@@ -199,12 +199,22 @@ def _prepare(root: Path, out: Path, profile: Profile) -> Path:
                 shutil.copy2(root / name, source / name)
         config = _yaml(root / "_config.yml")
         note = f"Built with the profile “{profile.name}”: the numbers are not the published ones."
-        config.setdefault("html", {})["announcement"] = note
+        # Theme options given to Sphinx replace those that Jupyter Book would set.
+        sphinx = config.setdefault("sphinx", {}).setdefault("config", {})
+        sphinx.setdefault("html_theme_options", {})["announcement"] = note
         text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
         (source / "_config.yml").write_text(text, encoding="utf-8")
     except OSError as error:
         raise UnwritableOutput(out, error) from error
     return source
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _paths(environment: Mapping[str, str], name: str) -> list[str]:
+    return [path for path in environment.get(name, "").split(os.pathsep) if path]
 
 
 def _render(source: Path, build: Path) -> Path:
@@ -217,28 +227,39 @@ def _render(source: Path, build: Path) -> Path:
         *("-W", "-n", "--keep-going", "-q"),
     ]
     build.mkdir(parents=True, exist_ok=True)
-    # A page that left the table of contents must leave the book as well.
+    # Only what a finished run left is built upon. Sphinx warns about a page when it reads it, not
+    # when it finds it unchanged, so a second run would pass; and a page that left the table of
+    # contents would stay in the book.
     listed = "\n".join(_toc_files(_yaml(source / "_toc.yml")))
-    contents = build / ".contents"
-    if not contents.is_file() or contents.read_text(encoding="utf-8") != listed:
+    finished = build / ".finished"
+    if not finished.is_file() or finished.read_text(encoding="utf-8") != listed:
         shutil.rmtree(build / "html", ignore_errors=True)
+        shutil.rmtree(build / ".doctrees", ignore_errors=True)
+    finished.unlink(missing_ok=True)
+    # The very package that executed the chapters, also where another one is installed.
+    packages = [str(Path(__file__).resolve().parent.parent), *_paths(os.environ, "PYTHONPATH")]
     with log.open("w", encoding="utf-8") as file:
         done = subprocess.run(
-            command, stdout=file, stderr=subprocess.STDOUT, check=False, cwd=source
+            command,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            check=False,
+            cwd=source,
+            env=os.environ | {"NO_COLOR": "1", "PYTHONPATH": os.pathsep.join(packages)},
         )
     if done.returncode != 0 or not page.is_file():
-        # Sphinx warns about a page when it reads it, not when it finds it unchanged, so the next
-        # run has to read everything again.
-        shutil.rmtree(build / ".doctrees", ignore_errors=True)
-        lines = log.read_text(encoding="utf-8").splitlines()
-        marked = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-3:]
-        for line in marked[:_SHOWN_WARNINGS]:
-            print(line, file=sys.stderr)
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        marked = [line for line in lines if "WARNING" in line or "ERROR" in line]
+        first = (marked or lines[-1:] or ["no word from Sphinx"])[0]
         raise MeasuredFailure(
-            f"the book did not render: {len(marked)} warnings or errors",
+            f"the book did not render ({_count(len(marked), 'warning')}), the first: {first}",
             remedy=f"The whole log is in {log}",
         )
-    contents.write_text(listed, encoding="utf-8")
+    names = [str(Path(name).with_suffix("")) for name in listed.splitlines()]
+    faults = page_faults(build / "html", names)
+    if faults:
+        raise MeasuredFailure(f"the pages have {_count(len(faults), 'fault')}: {faults[0]}")
+    finished.write_text(listed, encoding="utf-8")
     return page
 
 

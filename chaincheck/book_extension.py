@@ -57,9 +57,26 @@ def _copy_mathjax(app: Any) -> None:
     source, target = _mathjax_folder(), Path(app.outdir, "_static", "mathjax")
     target.mkdir(parents=True, exist_ok=True)
     shutil.copy2(source / _MATHJAX_SCRIPT, target / _MATHJAX_SCRIPT)
-    shutil.copytree(
-        source / _MATHJAX_EXTENSIONS, target / _MATHJAX_EXTENSIONS, dirs_exist_ok=True
-    )
+    shutil.copytree(source / _MATHJAX_EXTENSIONS, target / _MATHJAX_EXTENSIONS, dirs_exist_ok=True)
+
+
+def _write_all_after_a_run(_app: Any, env: Any) -> list[str]:
+    """Write every page anew once a chapter was read anew.
+
+    A number may be glued into any other page, which Sphinx takes for unchanged.
+    """
+    suffixes = {Path(env.doc2path(name)).suffix for name in env.chaincheck_read}
+    return sorted(env.found_docs) if ".ipynb" in suffixes else []
+
+
+def _note_what_is_read(_app: Any, env: Any, names: list[str]) -> None:
+    env.chaincheck_read = list(names)
+
+
+def _forget_faulty_pages(app: Any, error: Exception | None) -> None:
+    """Make the next build read every page again, and so repeat its warnings."""
+    if error is not None or app._warncount:
+        Path(app.doctreedir, "environment.pickle").unlink(missing_ok=True)
 
 
 def setup(app: Any) -> dict[str, Any]:
@@ -68,4 +85,7 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("config-inited", _run_chapters, priority=100)
     app.connect("config-inited", _point_to_mathjax, priority=900)
     app.connect("builder-inited", _copy_mathjax)
+    app.connect("env-before-read-docs", _note_what_is_read)
+    app.connect("env-updated", _write_all_after_a_run)
+    app.connect("build-finished", _forget_faulty_pages)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
