@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from chaincheck import gazetteer
+from chaincheck.name_words import GENERIC
 
 __all__ = [
     "Subject",
@@ -184,7 +185,15 @@ def answer_traces(
         aliases: other wordings of it.
         person: whether the answer is a person.
     """
-    traces: list[str] = list(answer_forms(answer, aliases))
+    forms = answer_forms(answer, aliases)
+    # An alias that is a country, a nationality or a lone common word says too little.
+    traces: list[str] = [
+        form
+        for form in forms
+        if form == answer
+        or len(fold_tokens(form)) > 1
+        or not (form.islower() or gazetteer.is_common(fold_tokens(form)[0]))
+    ]
     for form in tuple(traces):
         first = form.split(",")[0]
         if first != form and distinctive(first):
@@ -270,15 +279,16 @@ def subject_of(
         bare = re.sub(r"\s*[(\[].*?[)\]]", "", subject).split(",")[0].strip()
         if bare and bare != subject:
             names.append(bare)
-    title_words = set(distinctive(support_title))
-    if title_words and not title_words & bridge_words:
-        names.append(support_title)
     asked = subject or question
+    # A page on something wider than the question ("Muslim world") is not its subject.
+    title_words = set(distinctive(support_title))
+    if title_words and not title_words & bridge_words and title_words & set(fold_tokens(asked)):
+        names.append(support_title)
     tokens = [word for word in fold_tokens(asked) if not word.startswith("#")]
     for run in _runs(tokens, support):
         words = run.split()
         if set(words) <= bridge_words or (
-            len(words) == 1 and (gazetteer.is_common(run) or len(run) < 3)
+            len(words) == 1 and (gazetteer.is_common(run) or run in GENERIC or len(run) < 3)
         ):
             continue
         names.append(run)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from chaincheck import gazetteer, gender
 from chaincheck.chains import Passage
 from chaincheck.mentions import Kind
+from chaincheck.name_words import REGIONS
 
 __all__ = [
     "Nature",
@@ -29,6 +30,7 @@ __all__ = [
     "sort_in_definition",
     "sort_in_name",
     "sort_in_question",
+    "sort_near",
 ]
 
 _KINDS: dict[str, Kind] = {
@@ -152,6 +154,10 @@ _ORGANIZATION_SLOTS = frozenset(
         "part of organization|drafted by|original broadcaster|school|team|company"
     ).split("|")
 )
+# Where people are born or die is a town unless the name is known for a region.
+_TOWN_SLOTS = frozenset(
+    ("place of birth", "place of death", "licensed to broadcast to", "location of formation")
+)
 _SLOT_SORTS = {
     "member of sports team": "team",
     "team": "team",
@@ -254,6 +260,30 @@ def sort_in_definition(text: str) -> str | None:
     return None
 
 
+def sort_near(name: str, passages: Iterable[str]) -> str | None:
+    """The sort that a text gives in apposition: "rock band NAME", "NAME is a singer".
+
+    All that is found must agree.
+    """
+    quoted = re.escape(name)
+    before = re.compile(rf"(?P<words>(?:[^\W\d_]+[ -]){{1,3}}){quoted}\b")
+    after = re.compile(
+        rf"\b{quoted}(?:\s*\([^)]{{0,80}}\))?,?\s+(?:is|was|are|were)?\s*(?:an?|the)\s+"
+        r"(?P<words>[^.;,]{1,80})"
+    )
+    found: set[str] = set()
+    for text in passages:
+        for match in before.finditer(text):
+            word = _WORD.findall(match.group("words"))[-1]
+            if word.islower() and word in _NOUNS:
+                found.add(_NOUNS[word])
+        for match in after.finditer(text):
+            phrase = _STOP_HEAD.split(match.group("words"), maxsplit=1)[0]
+            sorts = [_NOUNS[word] for word in _WORD.findall(phrase.casefold()) if word in _NOUNS]
+            found.update(sorts[-1:])
+    return found.pop() if len(found) == 1 else None
+
+
 def sort_in_question(question: str, slot: str | None = None) -> str | None:
     """The sort that a first hop's wording asks for ("Which river ...", "What team ...")."""
     if slot in _SLOT_SORTS:
@@ -313,7 +343,10 @@ def nature_of(
     """
     named = sort_in_name(name)
     defined = _single(sort_in_definition(page.text) for page in own_pages)
+    defined = defined or sort_near(name, passages)
     asked = sort_in_question(question, slot)
+    if asked is None and slot in _TOWN_SLOTS and " ".join(name.casefold().split()) not in REGIONS:
+        asked = "town"
     sort = named or defined or asked
     if named is None and defined and asked and kind_of(defined) != kind_of(asked):
         sort = defined

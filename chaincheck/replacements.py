@@ -223,18 +223,21 @@ def context_words(texts: Iterable[str]) -> frozenset[str]:
 def _far(one: Shape, other: Shape) -> int:
     """How far two shapes differ, 0 for equal ones."""
     return (
-        4 * (one.linked != other.linked)
+        8 * abs(one.words - other.words)
+        + 4 * (one.linked != other.linked)
         + 2 * (one.initials != other.initials)
         + (one.vowel != other.vowel)
     )
 
 
-def _same_build(one: Shape, other: Shape) -> bool:
-    return (one.words, one.article, one.numbered, one.upper) == (
-        other.words,
-        other.article,
-        other.numbered,
-        other.upper,
+def _same_build(one: Shape, other: Shape, kind: str | None) -> bool:
+    """Whether shapes agree in what a reader would miss.
+
+    A person's name of three words may stand in for one of two; other names keep their length.
+    """
+    spread = 1 if kind == "person" and min(one.words, other.words) > 1 else 0
+    return abs(one.words - other.words) <= spread and (
+        (one.article, one.numbered, one.upper) == (other.article, other.numbered, other.upper)
     )
 
 
@@ -274,7 +277,7 @@ def real_candidates(
                 or nature.pronoun != candidate.nature.pronoun
                 or telling & words
                 or telling & telling_words(name)
-                or not _same_build(own, other)
+                or not _same_build(own, other, nature.kind)
             ):
                 continue
             seen.add(key)
@@ -382,11 +385,7 @@ def decoy_facts(
         if not compatible(nature, other_nature) or nature.pronoun != other_nature.pronoun:
             continue
         other_shape = shape(tail, nature.kind)
-        if (own_shape.article, own_shape.numbered, own_shape.upper) != (
-            other_shape.article,
-            other_shape.numbered,
-            other_shape.upper,
-        ):
+        if not _same_build(own_shape, other_shape, nature.kind):
             continue
         other = surface(fact.passage.whole, entity_of(tail, other_nature, fact.tail_aliases))
         if other is None or not other.forms:

@@ -20,7 +20,7 @@ from chaincheck.errors import UsageError
 from chaincheck.invented import TakenNames
 from chaincheck.items import CELLS, VARIANTS, Edit, Item, content_hash
 from chaincheck.kinds import Nature
-from chaincheck.mentions import AmbiguousMention, Entity, rename, rename_all, residue, stands
+from chaincheck.mentions import AmbiguousMention, Entity, find_all, rename, rename_all, stands
 from chaincheck.names import core
 from chaincheck.replacements import (
     Pools,
@@ -32,13 +32,14 @@ from chaincheck.replacements import (
 )
 from chaincheck.reports import BuildReport, Example
 from chaincheck.standins import broken_context
-from chaincheck.validator import RULES, Decoy, Draft, validate
+from chaincheck.validator import RULES, Decoy, Draft, bypasses, residue, validate
 
 __all__ = ["BuildResult", "build"]
 
 Reasons = list[tuple[str, str]]
 _MOST_TRIES = 6
 _MOST_DECOYS = 40
+_SHARE_LEFT_OUT = 3
 # A name that no text holds, to ask the rules about a chain that has no replacement yet.
 _PLACEHOLDER = "Zzyqvix"
 
@@ -81,6 +82,17 @@ def _protected(chain: Chain) -> frozenset[int]:
     )
 
 
+def _only(chain: Chain, stay: Sequence[int]) -> Chain:
+    """The chain with some of its passages, which must include the supports."""
+    place = {index: position for position, index in enumerate(stay)}
+    return msgspec.structs.replace(
+        chain,
+        passages=tuple(chain.passages[index] for index in stay),
+        earlier=msgspec.structs.replace(chain.earlier, support=place[chain.earlier.support]),
+        later=msgspec.structs.replace(chain.later, support=place[chain.later.support]),
+    )
+
+
 def _with_fewer(chain: Chain, most: int, rng: np.random.Generator) -> Chain:
     """Keep the supports and at most ``most`` distractors, in the source's order."""
     kept = _protected(chain)
@@ -88,13 +100,52 @@ def _with_fewer(chain: Chain, most: int, rng: np.random.Generator) -> Chain:
     if len(others) <= most:
         return chain
     chosen = sorted(rng.choice(len(others), size=most, replace=False).tolist())
-    stay = sorted(kept | {others[place] for place in chosen})
-    place = {index: position for position, index in enumerate(stay)}
-    return msgspec.structs.replace(
-        chain,
-        passages=tuple(chain.passages[index] for index in stay),
-        earlier=msgspec.structs.replace(chain.earlier, support=place[chain.earlier.support]),
-        later=msgspec.structs.replace(chain.later, support=place[chain.later.support]),
+    return _only(chain, sorted(kept | {others[place] for place in chosen}))
+
+
+def _without_doubtful(chain: Chain, bridge: tuple[Entity, Nature]) -> tuple[Chain, int]:
+    """Leave out distractors that would cost the triplet.
+
+    These are the ones in which something may or may not be a mention of the bridge, and those
+    that lead to the answer without the later support. Only as many as must go, never a passage
+    that a hop rests on, and at most a share of the distractors.
+
+    Returns:
+        The chain, unchanged where leaving out does not help, and how many were left out.
+    """
+    safe = _protected(chain)
+    texts = tuple(passage.whole for passage in chain.passages)
+    draft = _unedited(chain, bridge)
+    leading = bypasses(draft, "A")
+    if safe & leading.keys():
+        return chain, 0
+    stay = [index for index in range(len(texts)) if index not in leading]
+    fewest = len(texts) - (len(texts) - len(safe)) // _SHARE_LEFT_OUT
+    while len(stay) >= fewest:
+        try:
+            find_all([texts[index] for index in stay], bridge[0])
+        except AmbiguousMention as doubt:
+            if doubt.passage is None or stay[doubt.passage] in safe:
+                break
+            del stay[doubt.passage]
+            continue
+        if len(stay) == len(texts):
+            break
+        return _only(chain, stay), len(texts) - len(stay)
+    return chain, 0
+
+
+def _unedited(chain: Chain, bridge: tuple[Entity, Nature]) -> Draft:
+    """A draft in which nothing was renamed, for the rules that ask the source's text alone."""
+    a = tuple(passage.whole for passage in chain.passages)
+    return Draft(
+        chain=chain,
+        variant="",
+        bridge=bridge[0],
+        replacement=Entity(_PLACEHOLDER, bridge[1].kind),
+        bridge_nature=bridge[1],
+        replacement_nature=bridge[1],
+        cells={"A": a, "B": a, "D": a},
     )
 
 
@@ -160,29 +211,15 @@ def _draft(
 
 
 def _unsafe_reasons(
-    chain: Chain,
-    variant: str,
-    bridge: tuple[Entity, Nature],
-    doubt: _UnsafeRenameError,
+    chain: Chain, bridge: tuple[Entity, Nature], doubt: _UnsafeRenameError
 ) -> Reasons:
     """The rule that an unsafe rename endangers, beside whatever the source alone breaks."""
-    a = tuple(passage.whole for passage in chain.passages)
-    draft = Draft(
-        chain=chain,
-        variant=variant,
-        bridge=bridge[0],
-        replacement=Entity(_PLACEHOLDER, bridge[1].kind),
-        bridge_nature=bridge[1],
-        replacement_nature=bridge[1],
-        cells={"A": a, "B": a, "D": a},
-    )
+    draft = _unedited(chain, bridge)
     found = {doubt.rule: doubt.reason}
     for name in ("Q1", "Q2", "Q3", "Q4", "Q5", "Q9"):
         reason = RULES[name][0](draft)
         if reason is not None:
             found.setdefault(name, reason)
-        if name == "Q1" and reason is not None:
-            break
     return sorted(found.items())
 
 
@@ -196,7 +233,7 @@ def _attempt(
     try:
         draft = _draft(chain, variant, bridge, replacement, decoy)
     except _UnsafeRenameError as doubt:
-        return None, _unsafe_reasons(chain, variant, bridge, doubt)
+        return None, _unsafe_reasons(chain, bridge, doubt)
     reasons = validate(draft)
     return (None, reasons) if reasons else (draft, [])
 
@@ -204,8 +241,7 @@ def _attempt(
 class _Workshop:
     """One chain on the bench: its bridge, its words, its generators."""
 
-    def __init__(self, chain: Chain, pools: Pools, seed: int) -> None:
-        self.chain = chain
+    def __init__(self, chain: Chain, pools: Pools, seed: int, *, keep_all: bool) -> None:
         self.pools = pools
         self.key = [chain.source, chain.source_id, chain.link, chain.question, chain.bridge]
         self.seed = seed
@@ -214,6 +250,10 @@ class _Workshop:
         self.name = core(chain.bridge, self.nature.kind) or name
         self.entity = entity_of(self.name, self.nature, chain.bridge_aliases)
         self.bridge = (self.entity, self.nature)
+        self.left_out = 0
+        if not keep_all:
+            chain, self.left_out = _without_doubtful(chain, self.bridge)
+        self.chain = chain
         self.texts = [passage.whole for passage in chain.passages]
 
     def rng(self, variant: str) -> np.random.Generator:
@@ -383,6 +423,7 @@ def build(
     cells: Sequence[str] = ("A", "B", "D"),
     seed: int = 0,
     distractors: int | None = None,
+    keep_all: bool = False,
     progress: Callable[..., Iterator[Any]] | None = None,
 ) -> BuildResult:
     """Build the triplets of an input.
@@ -393,6 +434,8 @@ def build(
         cells: which of "A", "B", "D", "C"; the first three are always needed.
         seed: seed of every choice. The same seed gives the same bytes.
         distractors: keep at most this many passages beside the supports; None keeps all.
+        keep_all: reject a chain of which some distractor holds a doubtful mention of the bridge,
+            instead of leaving that distractor out of every cell.
         progress: wraps an iterable in a progress bar, called as
             ``progress(iterable, what=..., total=...)``.
 
@@ -427,7 +470,7 @@ def build(
         if distractors is not None:
             rng = _generator(seed, "distractors", chain.source_id, chain.link)
             chain = _with_fewer(chain, distractors, rng)
-        for variant, draft, reasons in _drafts(chain, pools, variants, seed):
+        for variant, draft, reasons in _drafts(chain, pools, variants, seed, keep_all=keep_all):
             if draft is None:
                 report.count_rejection(
                     Example(
@@ -466,13 +509,13 @@ def build(
 
 
 def _drafts(
-    chain: Chain, pools: Pools, variants: Sequence[str], seed: int
+    chain: Chain, pools: Pools, variants: Sequence[str], seed: int, *, keep_all: bool
 ) -> Iterator[tuple[str, Draft | None, Reasons]]:
     if not all(0 <= hop.support < len(chain.passages) for hop in (chain.earlier, chain.later)):
         for variant in variants:
             yield variant, None, [("Q1", "a support is not one of the passages")]
         return
-    shop = _Workshop(chain, pools, seed)
+    shop = _Workshop(chain, pools, seed, keep_all=keep_all)
     faults = shop.general_faults()
     for variant in variants:
         if variant == "decoy":

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from chaincheck import gazetteer, gender
 from chaincheck.bypass import (
@@ -29,10 +29,21 @@ from chaincheck.bypass import (
 from chaincheck.chains import Chain, Fact
 from chaincheck.items import Edit
 from chaincheck.kinds import Nature, base_title, compatible
-from chaincheck.mentions import Entity, residue, stands
+from chaincheck.mentions import Entity, stands
+from chaincheck.mentions import residue as _find_residue
 from chaincheck.name_words import GENERIC
 
-__all__ = ["RULES", "Decoy", "Draft", "Rule", "cell_c", "telling_words", "validate"]
+__all__ = [
+    "RULES",
+    "Decoy",
+    "Draft",
+    "Rule",
+    "bypasses",
+    "cell_c",
+    "residue",
+    "telling_words",
+    "validate",
+]
 
 
 def telling_words(name: str) -> frozenset[str]:
@@ -136,6 +147,12 @@ class Draft:
 _PERSON_RELATIONS = frozenset(
     ("father", "mother", "spouse", "child", "sibling", "director", "author", "composer")
 )
+
+
+@lru_cache(maxsize=8192)
+def residue(text: str, entity: Entity) -> tuple[tuple[int, int, str], ...]:
+    """:func:`chaincheck.mentions.residue`, remembered: several rules ask the same of a passage."""
+    return tuple(_find_residue(text, entity))
 
 
 def _split(forms: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
@@ -324,27 +341,38 @@ def _decoy_fault(draft: Draft, decoy: Decoy) -> str | None:
     return None
 
 
-def q9_bypass(draft: Draft) -> str | None:
-    """In D nothing but the later support lets a reader reach the answer."""
-    d = draft.cells["D"]
-    named = subject_traces(draft.subject, d[draft.later])
-    if named:
-        return f"the later support names the subject of the earlier hop: {_cut(named[0])!r}"
+def bypasses(draft: Draft, cell: str = "D") -> dict[int, str]:
+    """Passages beside the later support that let a reader reach the answer, with the reason."""
     page = base_title(draft.chain.passages[draft.later].title)
-    page_links = page if not telling_words(page) & telling_words(draft.bridge.name) else ""
-    for index, text in enumerate(d):
+    words = telling_words(page)
+    links = bool(words) and not (
+        words & telling_words(draft.bridge.name)
+        or all(gazetteer.is_common(word) for word in fold_tokens(page))
+    )
+    found: dict[int, str] = {}
+    for index, text in enumerate(draft.cells[cell]):
         if index == draft.later:
             continue
-        bridge_here = bool(residue(text, draft.bridge)) or stands(text, draft.bridge)
         trace = next((found for found in draft.traces if holds(text, found)), None)
-        if trace is not None:
-            if bridge_here:
-                return f"passage {index} holds the bridge and {_cut(trace)!r} of the answer"
-            if subject_traces(draft.subject, text):
-                return f"passage {index} holds the subject and {_cut(trace)!r} of the answer"
-        if bridge_here and page_links and telling_words(page_links) and holds_name(text, page):
-            return f"passage {index} ties the bridge to the later support's page {_cut(page)!r}"
-    return None
+        page_here = links and holds_name(text, page)
+        if trace is None and not page_here:
+            continue
+        bridge_here = bool(residue(text, draft.bridge)) or stands(text, draft.bridge)
+        if trace is not None and bridge_here:
+            found[index] = f"passage {index} holds the bridge and {_cut(trace)!r} of the answer"
+        elif trace is not None and subject_traces(draft.subject, text):
+            found[index] = f"passage {index} holds the subject and {_cut(trace)!r} of the answer"
+        elif page_here and bridge_here:
+            found[index] = f"passage {index} ties the bridge to the later support's page {page!r}"
+    return found
+
+
+def q9_bypass(draft: Draft) -> str | None:
+    """In D nothing but the later support lets a reader reach the answer."""
+    named = subject_traces(draft.subject, draft.cells["D"][draft.later])
+    if named:
+        return f"the later support names the subject of the earlier hop: {_cut(named[0])!r}"
+    return next(iter(bypasses(draft).values()), None)
 
 
 Rule = Callable[[Draft], str | None]
