@@ -58,6 +58,7 @@ def command() -> None:
 @click.option("--cells", default="A,B,D", show_default=True, help="Add C for the fourth cell.")
 @click.option("--seed", default=0, show_default=True, help="Same seed, same bytes.")
 @click.option("--distractors", type=click.IntRange(0), help="Keep at most this many distractors.")
+@click.option("--limit", type=click.IntRange(1), help="Read at most this many records.")
 @click.option("--report", type=click.Path(), help="Write the rejection report as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def build(  # noqa: PLR0917 - click passes every option by name
@@ -68,6 +69,7 @@ def build(  # noqa: PLR0917 - click passes every option by name
     cells: str,
     seed: int,
     distractors: int | None,
+    limit: int | None,
     report: str | None,
     as_json: bool,
 ) -> None:
@@ -82,6 +84,7 @@ def build(  # noqa: PLR0917 - click passes every option by name
         cells=_listed(cells),
         seed=seed,
         distractors=distractors,
+        limit=limit,
         report_path=report,
         progress=_progress,
     )

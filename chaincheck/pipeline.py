@@ -7,6 +7,7 @@ same code.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -68,6 +69,7 @@ def build_file(
     cells: Sequence[str] = ("A", "B", "D"),
     seed: int = 0,
     distractors: int | None = None,
+    limit: int | None = None,
     report_path: PathLike | None = None,
     progress: Progress = _silent,
 ) -> BuildReport:
@@ -81,6 +83,7 @@ def build_file(
         cells: which of "A", "B", "D", "C".
         seed: seed of every choice.
         distractors: keep at most this many passages beside the supports; None keeps all.
+        limit: read at most this many records; None reads all.
         report_path: where to write the report as JSON.
         progress: wraps the records in a progress bar.
 
@@ -98,7 +101,8 @@ def build_file(
 
     def items() -> Iterator[Item]:
         nonlocal report
-        records = progress(reader.read(path), what=f"reading {source}")
+        read = itertools.islice(reader.read(path), limit)
+        records = progress(read, what=f"reading {source}")
         result = build(
             records,
             variants=variants,
