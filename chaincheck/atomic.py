@@ -12,7 +12,9 @@ import contextlib
 import gzip
 import io
 import os
+import re
 import stat
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -24,6 +26,7 @@ __all__ = ["OutputFile", "open_output", "write_bytes", "write_lines"]
 
 _LEVEL = 6
 _CHUNK = 2**20
+_DESCRIPTOR = re.compile(r"/dev/(stdout|stderr)|/(?:dev|proc/self)/fd/(\d+)")
 
 
 class OutputFile:
@@ -93,15 +96,25 @@ def _stream(path: PathLike, raw: IO[bytes], *, packed: bool) -> Iterator[OutputF
 
 
 class _Body:
-    """Notes whether what went wrong did so in the caller's own code."""
+    """Keeps what the caller's own code raised.
 
-    failed = False
+    Closing a file after that can fail once more, and must not hide the first cause. An OSError
+    of the caller's own (of a file that it reads) is not one of writing.
+    """
+
+    error: BaseException | None = None
 
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self.failed = kind is not None
+    def __exit__(self, kind: object, error: BaseException | None, *_: object) -> None:
+        self.error = error
+
+    def explain(self, path: PathLike, cause: BaseException) -> BaseException:
+        """Return what to raise for what came out in the end."""
+        if self.error is not None:
+            return self.error
+        return UnwritableOutput(path, cause) if isinstance(cause, OSError) else cause
 
 
 def _is_device(path: PathLike, target: Path) -> bool:
@@ -109,6 +122,20 @@ def _is_device(path: PathLike, target: Path) -> bool:
     text = Path(path).absolute().as_posix()
     special = text.startswith(("/dev/", "/proc/")) and not text.startswith("/dev/shm/")
     return special or (target.exists() and not target.is_file())
+
+
+def _open_device(path: PathLike) -> IO[bytes]:
+    """Open such a path for writing.
+
+    Opening /dev/stdout anew would write over what a redirected file holds, so an open
+    descriptor is shared instead.
+    """
+    found = _DESCRIPTOR.fullmatch(Path(path).absolute().as_posix())
+    if not found:
+        return Path(path).open("ab")
+    sys.stdout.flush()
+    number = {"stdout": 1, "stderr": 2}.get(found[1]) or int(found[2] or 0)
+    return os.fdopen(os.dup(number), "wb")
 
 
 def _replace(path: PathLike, target: Path, *, packed: bool) -> Iterator[OutputFile]:
@@ -132,10 +159,7 @@ def _replace(path: PathLike, target: Path, *, packed: bool) -> Iterator[OutputFi
     except BaseException as cause:
         with contextlib.suppress(OSError):
             part.unlink()
-        # An OSError of the caller's own (a file that it reads) is not one of writing.
-        if isinstance(cause, OSError) and not body.failed:
-            raise UnwritableOutput(path, cause) from None
-        raise
+        raise body.explain(path, cause) from None
 
 
 @contextlib.contextmanager
@@ -160,13 +184,10 @@ def open_output(path: PathLike) -> Iterator[OutputFile]:
     if _is_device(path, target):
         body = _Body()
         try:
-            # Appending, since /dev/stdout may be a file that holds something already.
-            with Path(path).open("ab") as raw, _stream(path, raw, packed=packed) as file, body:
+            with _open_device(path) as raw, _stream(path, raw, packed=packed) as file, body:
                 yield file
-        except OSError as cause:
-            if body.failed:
-                raise
-            raise UnwritableOutput(path, cause) from None
+        except BaseException as cause:
+            raise body.explain(path, cause) from None
         return
     yield from _replace(path, target, packed=packed)
     _sync_folder(target.parent)
