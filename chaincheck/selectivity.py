@@ -136,8 +136,7 @@ def measure(
 
     All bootstrap intervals share one set of resamples. Each resample draws as many units as
     there are; with clusters of unequal size its number of triplets varies, and every rate is a
-    ratio of sums (Efron and Tibshirani 1993, 13; Cameron, Gelbach and Miller 2008 on pairs
-    clusters).
+    ratio of sums (the pairs cluster bootstrap of Cameron, Gelbach and Miller 2008).
 
     Args:
         scores: the joined scores.

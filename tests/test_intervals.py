@@ -47,7 +47,7 @@ def test_interval_knows_its_width_and_what_it_covers():
 
 
 @pytest.mark.parametrize(
-    ("df", "expected"),  # Fisher and Yates, table III; 0.975 quantiles
+    ("df", "expected"),  # known 0.975 quantiles
     [
         (1, 12.70620474),
         (2, 4.30265273),
@@ -59,7 +59,7 @@ def test_interval_knows_its_width_and_what_it_covers():
         (1000, 1.96233908),
     ],
 )
-def test_t_quantile_agrees_with_printed_tables(df, expected):
+def test_t_quantile_agrees_with_known_values(df, expected):
     assert t_quantile(0.975, df) == pytest.approx(expected, abs=1e-7)
     assert t_quantile(0.025, df) == pytest.approx(-expected, abs=1e-7)
 

@@ -262,7 +262,7 @@ def test_doubling_each_triplet_in_a_cluster_adds_no_evidence():
     plain = measure(once, seeded())
     clustered = measure(twice, seeded(), by="cluster")
     assert clustered.units == 120
-    assert clustered.n == 240
+    assert clustered.n == clustered.to_row()["pairs"] == 240
     assert clustered.contrast == plain.contrast
     assert clustered.kit == plain.kit
     assert clustered.mde80 == pytest.approx(plain.mde80)
@@ -309,6 +309,18 @@ def test_options_that_make_no_sense_are_refused():
         measure(scores, seeded(), resamples=0)
     with pytest.raises(ValueError, match="level"):
         measure(scores, seeded(), level=95)
+
+
+def test_the_decision_interval_is_made_of_its_two_contrasts():
+    for scores in (noisy(70, edit=0.5), noisy(70, edit=-0.5), noisy(70, edit=0.0)):
+        found = measure(scores, seeded())
+        assert found.contrast.low == min(found.minus.low, found.plus.low)
+        assert found.contrast.high == min(found.minus.high, found.plus.high)
+        draws = found.draws
+        for one, sign in ((found.minus, -1), (found.plus, 1)):
+            values = draws.chain_effect + sign * draws.edit_effect
+            assert one.low == pytest.approx(oracles.quantile(values.tolist(), 0.025))
+            assert one.high == pytest.approx(oracles.quantile(values.tolist(), 0.975))
 
 
 def test_draws_are_aligned_and_kept():
