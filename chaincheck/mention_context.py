@@ -28,7 +28,7 @@ from chaincheck.name_words import (
 )
 from chaincheck.names import Kind, Token
 
-__all__ = ["in_title", "lengthened", "listed", "sentence_start"]
+__all__ = ["in_title", "lengthened", "listed", "quoted_title", "sentence_start"]
 
 
 def sentence_start(found: Sequence[Token], at: int) -> bool:
@@ -59,6 +59,22 @@ def lengthened(
         A reason, or None where the match certainly stands for itself.
     """
     return _left(text, found, start, end, kind) or _right(text, found, start, end, kind)
+
+
+_QUOTED = re.compile(r"\"([^\"\n]{1,80})\"|“([^”\n]{1,80})”|``\s?([^`'\n]{1,80}?)\s?''")
+
+
+def quoted_title(text: str, start: int, end: int) -> str | None:
+    """Whether a mention stands, with other words, in quotation marks as titles do."""
+    line = text.rfind("\n", 0, start) + 1
+    for match in _QUOTED.finditer(text, line, min(len(text), end + 90)):
+        if match.start() < start and end < match.end():
+            inside = next(group for group in match.groups() if group).strip(" ,.")
+            words = inside.split()
+            plain = text[start:end] == inside.removesuffix("'s")
+            if not plain and len(words) <= 10 and words[0][:1].isupper():
+                return "in a quoted title"
+    return None
 
 
 def _left(text: str, found: Sequence[Token], start: int, end: int, kind: Kind | None) -> str | None:
@@ -192,6 +208,13 @@ def _adjacent_after(found: Sequence[Token], start: int, end: int, kind: Kind | N
         return "followed by a capitalized word"
     if after.surface[:1].isdigit() and kind != "person":
         return "followed by a number"
+    if (
+        kind in ("person", None)
+        and after.word == "the"
+        and end + 1 < len(found)
+        and found[end + 1].capitalized
+    ):
+        return "continued by an epithet"
     if after.word in ("of", "de", "von", "di") and end + 1 < len(found):
         beyond = found[end + 1]
         if after.word == "of" and kind == "person" and end - start > 1:

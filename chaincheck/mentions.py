@@ -16,9 +16,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from chaincheck.mention_context import in_title, lengthened
+from chaincheck.mention_context import in_title, lengthened, quoted_title
 from chaincheck.name_words import REGIONS
 from chaincheck.names import Entity, Kind, Token, acronym, core, same_gap, tokens
+from chaincheck.other_names import second_name
 from chaincheck.person_mentions import PersonFinder, opening, settled
 from chaincheck.renaming import AmbiguousMention, Mention, Renamed, replace_mentions
 from chaincheck.residue import residue, telling_words
@@ -88,6 +89,7 @@ def find_all(passages: Sequence[str], entity: Entity) -> tuple[tuple[Mention, ..
     elif entity.kind != "work":
         hits = [_acronyms(t, h, entity) for t, h in zip(passages, hits, strict=True)]
     for number, (text, mentions) in enumerate(zip(passages, hits, strict=True)):
+        _no_second_names(text, mentions, number)
         for start, end, surface in residue(text, entity):
             if not any(m.start <= start and end <= m.end + 1 for m in mentions):
                 raise AmbiguousMention(
@@ -262,6 +264,22 @@ def _fits(found: Sequence[Token], at: int, parts: Sequence[Token], entity: Entit
         return True
     # One word in lower case is an ordinary word; the residue check has its say on it.
     return found[at].capitalized or entity.kind == "work"
+
+
+def _no_second_names(text: str, mentions: Sequence[Mention], number: int) -> None:
+    """Raise if the text gives the entity another name beside a mention, or quotes it in a title."""
+    starts = {mention.start for mention in mentions}
+    for mention in mentions:
+        bracketed = re.match(r"\s?[(\[]\s?", text[mention.end :])
+        if bracketed and mention.end + bracketed.end() in starts:
+            continue
+        if not in_title(text, mention.start):
+            reason = second_name(text, mention.start, mention.end)
+            reason = reason or quoted_title(text, mention.start, mention.end)
+            if reason:
+                raise AmbiguousMention(
+                    f"'{mention.surface}': {reason}", mention.start, mention.end, passage=number
+                )
 
 
 def _one_place(passages: Sequence[str], hits: Sequence[Sequence[Mention]]) -> None:

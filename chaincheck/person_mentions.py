@@ -191,12 +191,20 @@ class PersonFinder:
 
     def _collect_surnames(self, sight: _Sight) -> None:
         surname = self._parts.surname
+        self._collect(sight, surname)
+        bare = surname[1:] if surname[0] in PARTICLES else ()
+        if bare and len(bare[0]) > 3:  # "Oliveira" for Manoel de Oliveira
+            self._collect(sight, bare)
+
+    def _collect(self, sight: _Sight, surname: tuple[str, ...]) -> None:
         size = len(surname)
         for at in range(len(sight.found) - size + 1):
             words = tuple(token.word for token in sight.found[at : at + size])
             if words != surname or not sight.found[at].capitalized:
                 continue
             if not _close(sight.found, at + 1, at + size) or sight.taken(at, at + size):
+                continue
+            if at and surname != self._parts.surname and sight.found[at - 1].word in PARTICLES:
                 continue
             self._sort_surname(sight, at, at + size)
 
@@ -331,7 +339,15 @@ def _within(title: str, text: str) -> bool:
 
 def _subsequence(own: Sequence[str], words: Sequence[str]) -> bool:
     rest = iter(words)
-    return all(any(word in (part, part[0]) or part == word[0] for word in rest) for part in own)
+    return all(any(_same_word(part, word) for word in rest) for part in own)
+
+
+def _same_word(part: str, word: str) -> bool:
+    """Whether a word of a fuller name can be a word of the name: "Stan" and "Stanley"."""
+    short, long = sorted((part, word), key=len)
+    if len(short) == 1 or len(short) >= 3:
+        return long.startswith(short)
+    return short == long
 
 
 def _close(found: Sequence[Token], start: int, end: int) -> bool:

@@ -27,7 +27,7 @@ from chaincheck.name_words import (
     ROLES,
     ROMAN,
 )
-from chaincheck.names import Entity, Folded, acronym, core, fold
+from chaincheck.names import Entity, Folded, acronym, core, fold, person
 
 __all__ = ["residue", "telling_words"]
 
@@ -35,7 +35,7 @@ _ENDINGS = re.compile(
     r"(?:e?s|e?an|ia?ns?|e?ans|ns?|ese|ish|ites?|ers?|i?sts?|isms?|is?|ic|esque|land|ists?|"
     r"men|man|town|wide)"
 )
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]{2,})*")
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def _scan(text: str, folded: Folded) -> list[_Word]:
         surface = text[start:end]
         found.append(
             _Word(
-                match.group(),
+                match.group().replace("'", ""),
                 match.start(),
                 match.end(),
                 surface[:1].isupper(),
@@ -65,7 +65,8 @@ def _scan(text: str, folded: Folded) -> list[_Word]:
 
 
 def _content(name: str, entity: Entity) -> list[str]:
-    return _WORD.findall(fold(core(name, entity.kind)).text)
+    found = _WORD.findall(fold(core(name, entity.kind)).text)
+    return [word.replace("'", "") for word in found]
 
 
 @lru_cache(maxsize=512)
@@ -77,9 +78,13 @@ def telling_words(entity: Entity) -> frozenset[str]:
     """
     found: set[str] = set()
     for name in (entity.name, *entity.aliases):
+        content = _content(name, entity)
+        if entity.kind == "person" and "of" in content[1:]:
+            # "Matilda of Brabant": many others are "of Brabant".
+            content = content[: content.index("of", 1)]
         words = [
             word
-            for word in _content(name, entity)
+            for word in content
             if len(word) >= 3
             and word not in GENERIC
             and word not in FUNCTION
@@ -156,6 +161,7 @@ class _Beside:
     """The capitalized words next to a word, initials skipped, and whether an initial disagrees."""
 
     before: str
+    earlier: tuple[str, ...]
     before_opens: bool
     initial: str
     after: str
@@ -173,6 +179,10 @@ def _beside(words: list[_Word], at: int, folded: str) -> _Beside:
         before = words[left].text if len(words[left].text) > 1 else ""
         gap = folded[words[left - 1].end if left else 0 : words[left].start]
         opens = not left or bool(re.search(r"[\n.!?:;]", gap))
+    earlier = []
+    while left > 0 and words[left - 1].upper and _linked(folded, words[left - 1], words[left]):
+        left -= 1
+        earlier.append(words[left].text)
     right = at + 1
     while (
         right < len(words)
@@ -183,7 +193,7 @@ def _beside(words: list[_Word], at: int, folded: str) -> _Beside:
             after = words[right].text
             break
         right += 1
-    return _Beside(before, opens, initial, after, titled)
+    return _Beside(before, tuple(earlier), opens, initial, after, titled)
 
 
 def _another_person(words: list[_Word], at: int, folded: str, entity: Entity) -> bool:
@@ -195,8 +205,9 @@ def _another_person(words: list[_Word], at: int, folded: str, entity: Entity) ->
     names = [_content(name, entity) for name in (entity.name, *entity.aliases)]
     names = [name for name in names if len(name) > 1]
     own = {word for name in names for word in name}
-    firsts = {name[0] for name in names}
-    lasts = {name[-1] for name in names}
+    eastern = person(entity.name).surname_first
+    firsts = {name[-1] if eastern else name[0] for name in names}
+    lasts = {name[0] if eastern else name[-1] for name in names}
     word = words[at].text
     seen = _beside(words, at, folded)
     strange_before = bool(seen.before) and seen.before not in own | _NO_NAME
@@ -205,17 +216,42 @@ def _another_person(words: list[_Word], at: int, folded: str, entity: Entity) ->
         strange_before = False
     if seen.after in ROMAN and all(seen.after not in name for name in names):
         return word in firsts
+    if eastern and word in lasts and strange_after:
+        return True
     if word in lasts:
         if seen.initial:
             return all(seen.initial != first[0] for first in firsts)
         if strange_before:
-            return not any(seen.before in group and firsts & group for group in NICKNAMES)
+            return not any(
+                _one_given(other, first)
+                for other in (seen.before, *seen.earlier[:3])
+                for first in firsts
+            )
         # "Bryan Adams" is not Luke Bryan; "The Bourne Identity" may well be of Jason Bourne.
-        given = pronoun_of_given_name(word) is not None
+        given = pronoun_of_given_name(f"{word} x") is not None
         return given and strange_after and not seen.titled and not _named(folded, names)
     if word in own:
+        # "Harriet Hinsch" may be Harriet Holter before her marriage, if the text names both.
+        woman = pronoun_of_given_name(f"{word} x") != "he" and word not in _FREQUENT
+        married = word in firsts and woman and _named(folded, names)
+        if strange_after and married:
+            return False
         return strange_after or (strange_before and seen.after not in own)
     return False
+
+
+_FREQUENT = frozenset(
+    ["john", "james", "william", "robert", "michael", "david", "richard", "george", "charles",
+     "thomas", "joseph", "paul", "peter", "henry", "edward", "mary", "elizabeth", "anne", "mark"]
+)  # fmt: skip
+
+
+def _one_given(other: str, first: str) -> bool:
+    """Whether two given names may be one person's: "Stan" and "Stanley", "Bill" and "William"."""
+    short, long = sorted((other, first), key=len)
+    if len(short) >= 3 and long.startswith(short):
+        return True
+    return any(other in group and first in group for group in NICKNAMES)
 
 
 def _named(folded: str, names: list[list[str]]) -> bool:
@@ -304,6 +340,57 @@ def _runs(entity: Entity) -> set[tuple[str, str]]:
     return found
 
 
+def _generic_words(entity: Entity) -> frozenset[str]:
+    """Generic nouns of a name that is no person's: "Forest" may be short for Nottingham Forest."""
+    if entity.kind == "person":
+        return frozenset()
+    names = [_content(name, entity) for name in (entity.name, *entity.aliases)]
+    found = {name[-1] for name in names if len(name) > 1} | {
+        name[0] for name in names if len(name) > 1
+    }
+    return frozenset(
+        word
+        for word in found
+        if word in GENERIC and word not in FUNCTION and len(word) >= 4 and word not in _ADJECTIVES
+    )
+
+
+_ADJECTIVES = frozenset(
+    ["international", "national", "federal", "royal", "imperial", "united", "general", "central",
+     "north", "south", "east", "west", "northern", "southern", "eastern", "western", "great",
+     "greater", "american", "british", "english", "french", "german", "european", "asian",
+     "african", "democratic", "republican", "communist", "socialist", "liberal", "conservative"]
+)  # fmt: skip
+
+
+def _bare(words: list[_Word], at: int, folded: str) -> bool:
+    """Whether a capitalized common noun stands alone, as a name does."""
+    seen = _beside(words, at, folded)
+    if seen.after or (seen.before and seen.before not in FUNCTION):
+        return False
+    if at + 1 < len(words) and (
+        words[at + 1].text in ("of", "for") or words[at + 1].text.isdigit()
+    ):
+        return False
+    if at and words[at - 1].text in (
+        "the",
+        "a",
+        "an",
+        "this",
+        "that",
+        "its",
+        "their",
+        "his",
+        "our",
+    ):
+        return False
+    gap = folded[words[at - 1].end if at else 0 : words[at].start]
+    return (
+        bool(gap.strip(" ") == "" or re.search(r"[.!?\n] ?$", gap))
+        and "\n" not in folded[words[at].end : words[at].end + 1]
+    )
+
+
 def _signs(text: str, folded: Folded, words: list[_Word], entity: Entity) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     telling = telling_words(entity)
@@ -321,7 +408,12 @@ def _signs(text: str, folded: Folded, words: list[_Word], entity: Entity) -> lis
         if word[:1].isupper()
     }
     proper = {word.casefold() for word in proper}
+    generic = _generic_words(entity)
+    named = _named(folded.text, [_content(name, entity) for name in (entity.name, *entity.aliases)])
     for at, word in enumerate(words):
+        if named and word.upper and word.text in generic and _bare(words, at, folded.text):
+            found.append((word.start, word.end))
+            continue
         hit = next((target for target in telling if _derived(word.text, target)), None)
         if hit is not None and not _dismissed(words, at, folded.text, text, entity, hit, proper):
             found.append((word.start, word.end))
