@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
@@ -201,12 +202,11 @@ def _reader(rows: Iterator[tuple[int, dict[str, Any]]], place: Place) -> Musique
 
 
 def _modules() -> tuple[Any, Any]:
+    """Import what the extra installs; heavy, so only when data is asked for."""
     try:
-        import datasets
-        import huggingface_hub
+        return import_module("datasets"), import_module("huggingface_hub")
     except ImportError:
         raise MissingExtra("reading from a hub", "hub") from None
-    return datasets, huggingface_hub
 
 
 def _unreadable(place: Place, cause: Exception) -> ChainCheckError:
