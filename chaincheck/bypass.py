@@ -38,7 +38,8 @@ _MONTHS = (
 _DATE = re.compile(
     r"(?P<d1>\d{1,2})\s+(?P<m1>[A-Z][a-z]+),?\s+(?P<y1>\d{3,4})"
     r"|(?P<m2>[A-Z][a-z]+)\s+(?P<d2>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<y2>\d{3,4})"
-    r"|(?P<m3>[A-Z][a-z]+)\s+(?P<y3>\d{3,4})"
+    r"|(?P<m3>[A-Z][a-z]+)\s+(?P<y3>\d{3,4})",
+    re.IGNORECASE,
 )
 _YEAR = re.compile(r"\b1\d{3}\b|\b20\d{2}\b")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])|\n+")
@@ -161,6 +162,16 @@ def _dates(text: str) -> list[tuple[str, str, str]]:
     return found
 
 
+def _date_traces(form: str) -> list[str]:
+    """What of a date gives it away: its month and year, its day and month, a lone year."""
+    dates = _dates(form)
+    found = [f"{month} {year}" for _, month, year in dates]
+    for day, month, _ in dates:
+        if day:
+            found += [f"{day} {month}", f"{month} {day}"]
+    return found or _YEAR.findall(form)
+
+
 def answer_forms(answer: str, aliases: Iterable[str] = ()) -> tuple[str, ...]:
     """Wordings that count as the answer: itself, its aliases, and a date in either order."""
     forms = [answer, *aliases]
@@ -177,8 +188,8 @@ def answer_traces(
     """Whatever may give the answer away: its forms, and their telling parts.
 
     For a place its first part ("Montreal" of "Montreal, Quebec") and a country's adjective; for
-    a person the name without titles, and the surname; for a date its year; for a phrase that
-    holds a date or a year, these.
+    a person the name without titles, and the surname; for a date its day or year with the
+    month; for a year, or a phrase that holds one, the year.
 
     Args:
         answer: the answer.
@@ -202,15 +213,14 @@ def answer_traces(
         bare = " ".join(word for word in tokens if word not in _TITLES)
         if bare and bare != " ".join(tokens) and len(bare) > 2:
             traces.append(bare)
-        adjective = gazetteer.demonym(" ".join(word for word in tokens if word != "the"))
-        if adjective:
-            traces.append(adjective)
+        if form == answer:
+            adjective = gazetteer.demonym(" ".join(word for word in tokens if word != "the"))
+            traces += [adjective] if adjective else []
         if person and len(tokens) > 1:
             name = [word for word in fold_tokens(first) if word in distinctive(first)]
             if name:
                 traces.append(name[-1])
-        traces += _YEAR.findall(form)
-        traces += [year for _, _, year in _dates(form)]
+        traces += _date_traces(form)
     return tuple(dict.fromkeys(traces))
 
 

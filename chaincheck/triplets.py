@@ -251,6 +251,7 @@ class _Workshop:
         self.entity = entity_of(self.name, self.nature, chain.bridge_aliases)
         self.bridge = (self.entity, self.nature)
         self.left_out = 0
+        self.keep_all = keep_all
         if not keep_all:
             chain, self.left_out = _without_doubtful(chain, self.bridge)
         self.chain = chain
@@ -302,19 +303,25 @@ class _Workshop:
             for index, text in enumerate(self.texts)
             if index not in safe and (residue(text, self.entity) or stands(text, self.entity))
         ]
-        if len(holding) > 1:
+        room = 0 if self.keep_all else (len(self.texts) - len(safe)) // _SHARE_LEFT_OUT
+        if len(holding) > 1 + room:
             return None, [("Q8", f"the bridge stands in {len(holding)} other passages")]
         rng = self.rng("decoy")
         free = holding or [index for index in range(len(self.texts)) if index not in safe]
         if not free:
             return None, [("Q8", "no distractor leaves room for a decoy")]
         place = free[int(rng.integers(len(free)))]
-        staying = [text for index, text in enumerate(self.texts) if index != place]
+        going = {*holding, place}
+        surplus = [index for index in holding if index != place]
+        stay = [index for index in range(len(self.texts)) if index not in surplus]
+        context = _only(self.chain, stay) if surplus else self.chain
+        place = stay.index(place)
+        staying = [text for index, text in enumerate(self.texts) if index not in going]
         words = context_words([*staying, self.chain.question, self.chain.answer])
         reasons: Reasons = [("Q8", "no passage of the input states the relation of another head")]
         offers = decoy_facts(self.chain, self.name, self.nature, self.pools, rng, words)
         for _, (fact, candidate, tied) in zip(range(_MOST_DECOYS), offers, strict=False):
-            chain, index, placed = _seat(self.chain, fact, place, must=bool(holding))
+            chain, index, placed = _seat(context, fact, place, must=bool(holding))
             if index is None:
                 continue
             replacement = (
