@@ -15,6 +15,7 @@ one is rendered from a copy of the sources, in a folder of its own.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,8 @@ __all__ = [
 PROFILES = ("smoke", "default", "gpu")
 _PROFILE_FOLDER = Path(__file__).resolve().parent / "profiles"
 _MARK = ".chaincheck-book"
+_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*: ")
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
 # What the pages are made of, besides the executed notebooks.
 _SOURCES = ("book", "_config.yml", "_toc.yml", "README.md", "CITATION.cff", "LICENSE")
 
@@ -245,12 +248,15 @@ def _render(source: Path, build: Path) -> Path:
             stderr=subprocess.STDOUT,
             check=False,
             cwd=source,
-            env=os.environ | {"NO_COLOR": "1", "PYTHONPATH": os.pathsep.join(packages)},
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(packages)},
         )
     if done.returncode != 0 or not page.is_file():
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        text = _COLOR.sub("", log.read_text(encoding="utf-8", errors="replace"))
+        log.write_text(text, encoding="utf-8")
+        lines = text.splitlines()
         marked = [line for line in lines if "WARNING" in line or "ERROR" in line]
-        first = (marked or lines[-1:] or ["no word from Sphinx"])[0]
+        raised = [line for line in lines if _EXCEPTION.match(line)]
+        first = (marked or raised or lines[-1:] or ["no word from Sphinx"])[0]
         raise MeasuredFailure(
             f"the book did not render ({_count(len(marked), 'warning')}), the first: {first}",
             remedy=f"The whole log is in {log}",

@@ -7,6 +7,9 @@ distribution instead of a content delivery network, so that the pages open witho
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import re
 import shutil
 from importlib import util
 from pathlib import Path
@@ -21,6 +24,7 @@ _MATHJAX_CARRIER = "sphinx-mathjax-offline"
 # SVG output needs no font files, which some browsers refuse to load from a local folder.
 _MATHJAX_SCRIPT = "tex-svg.js"
 _MATHJAX_EXTENSIONS = Path("input", "tex", "extensions")
+_LITERAL = re.compile(r"(``.*?``)")
 
 
 def _mathjax_folder() -> Path:
@@ -79,12 +83,56 @@ def _forget_faulty_pages(app: Any, error: Exception | None) -> None:
         Path(app.doctreedir, "environment.pickle").unlink(missing_ok=True)
 
 
+def _read_bars_as_bars(
+    _app: Any, _what: str, _name: str, _obj: object, _options: object, lines: list[str]
+) -> None:
+    """Let ``|x|`` in a docstring be an absolute value, where reST sees a substitution."""
+    literal: int | None = None  # indentation of the line that a literal block hangs on
+    for number, line in enumerate(lines):
+        indentation = len(line) - len(line.lstrip())
+        if literal is not None and line.strip() and indentation <= literal:
+            literal = None
+        if literal is None:
+            parts = _LITERAL.split(line)
+            parts[::2] = [part.replace("|", "\\|") for part in parts[::2]]
+            lines[number] = "".join(parts)
+            if line.rstrip().endswith("::"):
+                literal = indentation
+
+
+def _list_once(
+    app: Any, _what: str, _name: str, obj: object, skip: bool, _options: object
+) -> bool | None:
+    """Leave out what a module only passes on; it is listed where it is defined."""
+    home = getattr(obj, "__module__", None)
+    here = app.env.temp_data.get("autodoc:module")
+    passed_on = isinstance(home, str) and home.startswith("chaincheck") and home != here
+    return True if skip or passed_on else None
+
+
+def _leave_real_names_plain(_app: Any, _env: Any, node: Any, content: Any) -> Any:
+    """Set a name of ours that exists, such as a type alias, as plain text.
+
+    A name that does not exist stays a warning.
+    """
+    module, _, name = node.get("reftarget", "").rpartition(".")
+    if node.get("refdomain") == "py" and module.split(".")[0] == "chaincheck":
+        with contextlib.suppress(ImportError):
+            if hasattr(importlib.import_module(module), name):
+                return content
+    return None
+
+
 def setup(app: Any) -> dict[str, Any]:
     """Connect to Sphinx; called by it."""
+    app.setup_extension("sphinx.ext.autodoc")
     # Before the table of contents is read, which leaves out documents that do not exist.
     app.connect("config-inited", _run_chapters, priority=100)
     app.connect("config-inited", _point_to_mathjax, priority=900)
     app.connect("builder-inited", _copy_mathjax)
+    app.connect("autodoc-process-docstring", _read_bars_as_bars, priority=400)
+    app.connect("autodoc-skip-member", _list_once)
+    app.connect("missing-reference", _leave_real_names_plain)
     app.connect("env-before-read-docs", _note_what_is_read)
     app.connect("env-updated", _write_all_after_a_run)
     app.connect("build-finished", _forget_faulty_pages)

@@ -192,7 +192,9 @@ def check_parameters(
 def _package_files() -> Iterator[Path]:
     package = Path(__file__).resolve().parent
     for path in sorted(package.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
+        inside = path.relative_to(package).parts
+        hidden = any(part.startswith(".") or part == "__pycache__" for part in inside)
+        if path.is_file() and not hidden:
             yield path
 
 
