@@ -117,12 +117,14 @@ class TestChapters:
         pytest.importorskip("jupytext", reason="the extra 'book' is not installed")
         from chaincheck.notebook import notebook_parameters
 
-        rows = re.findall(r"^\| `(\w+)` \| `([^`]+)` \| ([^|]+) \| ([^|]+) \|$", _table(path), re.M)
-        documented = {name: default for name, default, _meaning, _expect in rows}
+        rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", _table(path), re.M)
         actual = {name: item.source for name, item in notebook_parameters(path).items()}
-        assert {n: _plain(d) for n, d in documented.items()} == {
-            n: _plain(s) for n, s in actual.items()
-        }
+        assert [name for name, *_rest in rows] == list(actual)
+        for name, default, _meaning, _expect in rows:
+            if default.startswith("`"):
+                assert _plain(default.strip("`")) == _plain(actual[name]), name
+            else:  # in words, where the value would fill the table
+                assert len(actual[name]) > 40, f"{name}: write the default itself"
         assert actual, "a chapter without parameters cannot be rerun with one's own"
 
     @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
