@@ -1,0 +1,83 @@
+"""Build, score and evaluate as functions, against the shell and against known answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chaincheck.errors import UsageError
+from chaincheck.items import read_items
+from chaincheck.judges import CUES, SHORTCUTS, LexicalJudge
+from chaincheck.pipeline import (
+    build_file,
+    evaluate_files,
+    judges_to_json,
+    measure_judges,
+    score_file,
+    table,
+)
+
+
+@pytest.fixture(scope="module")
+def triplets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "facts.jsonl.gz"
+    build_file("facts", None, path, limit=120)
+    return path
+
+
+def test_scores_are_the_judges_own(triplets: Path, tmp_path: Path) -> None:
+    out = tmp_path / "s.jsonl"
+    summary = score_file(triplets, "lexical", out)
+    judge = LexicalJudge("lexical")
+    wanted = {one.item_id: one.score for one in judge.score(read_items(triplets))}
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {row["item_id"]: row["score"] for row in rows} == wanted
+    assert summary.items == len(wanted)
+    assert summary.fingerprint == judge.fingerprint
+    assert summary.judge in summary.to_text()
+
+
+def test_several_judges_agree_with_one_at_a_time(triplets: Path, tmp_path: Path) -> None:
+    found = measure_judges(triplets)
+    assert list(found) == list(CUES)
+    for name in ("lexical", "length"):
+        scores = tmp_path / f"{name}.jsonl"
+        score_file(triplets, name, scores)
+        alone = evaluate_files([triplets], scores)
+        assert alone.to_dict() == found[name].to_dict()
+    assert set(json.loads(judges_to_json(found))) == set(CUES)
+
+
+def test_what_shortcuts_get_on_the_facts(triplets: Path) -> None:
+    """The claims of chapter 1, on a part of the facts."""
+    found = measure_judges(triplets)
+    at = {(name, row.variant): row for name, one in found.items() for row in one.rows}
+    for name in SHORTCUTS:
+        assert at[name, "decoy"].selectivity <= 0.05, name
+    for name in ("names-once", "repeated-names"):
+        for variant in ("real", "fict"):
+            assert at[name, variant].selectivity >= 0.4, (name, variant)
+    assert at["unfamiliar-names", "fict"].nominal.estimate >= 0.95
+    assert at["unfamiliar-names", "fict"].selectivity <= -0.5
+    for variant in ("real", "fict", "decoy"):
+        assert at["lexical", variant].contrast.low > 0.2, variant
+
+
+def test_the_table_numbers_its_doubts(triplets: Path) -> None:
+    rows = measure_judges(triplets, ["question-overlap"])["question-overlap"].rows
+    lines = table(rows).splitlines()
+    assert lines[0].split()[-1] == "doubts"
+    assert sum(line.startswith("facts.jsonl.gz") for line in lines) == len(rows)
+    assert "  (1) " in table(rows)
+
+
+def test_a_source_without_its_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="Name its file"):
+        build_file("musique", None, tmp_path / "t.jsonl")
+    assert not any(tmp_path.iterdir())
+
+
+def test_limit_reads_that_many_records(tmp_path: Path) -> None:
+    assert build_file("facts", None, tmp_path / "t.jsonl", limit=3).records == 3
