@@ -22,6 +22,7 @@ __all__ = [
     "Subject",
     "answer_forms",
     "answer_traces",
+    "capitalized_words",
     "distinctive",
     "fold_tokens",
     "holds",
@@ -132,6 +133,11 @@ def holds_name(text: str, name: str) -> bool:
             if all(tokens[start + index][1] for index in content):
                 return True
     return False
+
+
+def capitalized_words(text: str) -> frozenset[str]:
+    """Folded words that a text writes with a capital at least once."""
+    return frozenset(word for word, upper in _cased_tokens(text) if upper)
 
 
 def sentences(text: str) -> list[str]:

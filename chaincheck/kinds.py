@@ -317,6 +317,15 @@ def _single(values: Iterable[str | None]) -> str | None:
     return known.pop() if len(known) == 1 else None
 
 
+def _named_as_team(name: str, passages: Sequence[str]) -> bool:
+    """Whether a text speaks of a place's name as of the team that plays there."""
+    verbs = r"(?:joined|rejoined|signed (?:for|with)|played for|plays for|loan to|loan at|moved to)"
+    pattern = re.compile(
+        rf"\b{verbs} {re.escape(name)}\b|\b{re.escape(name)} (?:F\.?C|A\.?F\.?C)\b"
+    )
+    return any(pattern.search(text) and "club" in text for text in passages)
+
+
 def nature_of(
     name: str,
     *,
@@ -356,8 +365,14 @@ def nature_of(
         or _kind_from_slot(slot, question)
         or kind_of(sort)
     )
-    if settled is None and gender.pronoun_of_given_name(name):
-        settled = "person"
+    human = gender.pronoun_near(name, passages) or gender.pronoun_of_given_name(name)
+    if human and not (named or defined):
+        # A company may be owned by a person, and a person's name may be a company's.
+        settled = "person" if settled in (None, "person") else None
+    if settled == "place" and sort != "team" and _named_as_team(name, passages):
+        settled = None
+    if settled is None:
+        return Nature(None)
     if settled == "person":
         sort = "person"
     elif sort is not None and kind_of(sort) != settled:

@@ -10,6 +10,7 @@ is written without that cell.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -19,10 +20,12 @@ from chaincheck.bypass import (
     Subject,
     answer_forms,
     answer_traces,
+    capitalized_words,
     distinctive,
     fold_tokens,
     holds,
     holds_name,
+    sentences,
     subject_of,
     subject_traces,
 )
@@ -246,6 +249,7 @@ def q6_clean(draft: Draft) -> str | None:
         if not stands(b[index], draft.replacement):
             return f"support {index} of B does not name the replacement"
     decoy = draft.decoy.index if draft.decoy else None
+    edited = {edit.passage for edit in edits}
     adjective = gazetteer.demonym(" ".join(fold_tokens(draft.bridge.name)))
     for index, text in enumerate(b):
         if index == decoy:
@@ -255,6 +259,37 @@ def q6_clean(draft: Draft) -> str | None:
             return f"passage {index} of B still holds {left[0][2]!r}"
         if adjective and holds(text, adjective):
             return f"passage {index} of B still holds {adjective!r}"
+        if index in edited:
+            told = _leftover(draft, text)
+            if told:
+                return f"passage {index} of B {told}"
+    return None
+
+
+# Words that tell where a name comes from or how it is said: a new name makes them false.
+_ETYMOLOGY = re.compile(
+    r"\b(?:phonetic|anagram|portmanteau|etymolog\w*|stands for|short for|abbreviat\w*"
+    r"|(?:spelling|pronunciation|meaning) of|is spelled|pronounced|stage name|pen name|birth name"
+    r"|pseudonym|nicknamed?|name (?:is|was|comes|came|derives?|means|itself))\b",
+    re.IGNORECASE,
+)
+
+
+def _leftover(draft: Draft, text: str) -> str | None:
+    """What of the old name, or of talk about it, is left in an edited passage."""
+    words = [
+        word for word in fold_tokens(draft.bridge.name) if word in telling_words(draft.bridge.name)
+    ]
+    if draft.bridge_nature.kind == "person":
+        words = words[-1:]
+    names = capitalized_words(text)
+    left = [word for word in words if word in names]
+    if left:
+        return f"still holds {left[0]!r}"
+    for sentence in sentences(text):
+        told = _ETYMOLOGY.search(sentence)
+        if told and holds(sentence, draft.replacement.name):
+            return f"speaks of the name itself: {told.group()!r}"
     return None
 
 
