@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from chaincheck.demonyms import is_place_word
+from chaincheck.folding import visible
 from chaincheck.name_words import (
     BASED,
     CORPORATE,
@@ -66,12 +67,14 @@ _QUOTED = re.compile(r"\"([^\"\n]{1,80})\"|“([^”\n]{1,80})”|``\s?([^`'\n]{
 
 def quoted_title(text: str, start: int, end: int) -> str | None:
     """Whether a mention stands, with other words, in quotation marks as titles do."""
-    line = text.rfind("\n", 0, start) + 1
-    for match in _QUOTED.finditer(text, line, min(len(text), end + 90)):
-        if match.start() < start and end < match.end():
+    before = visible(text[text.rfind("\n", 0, start) + 1 : start])
+    name = visible(text[start:end])
+    line = before + name + visible(text[end : end + 90])
+    for match in _QUOTED.finditer(line):
+        if match.start() < len(before) and len(before) + len(name) < match.end():
             inside = next(group for group in match.groups() if group).strip(" ,.")
             words = inside.split()
-            plain = text[start:end] == inside.removesuffix("'s")
+            plain = name == inside.removesuffix("'s")
             if not plain and len(words) <= 10 and words[0][:1].isupper():
                 return "in a quoted title"
     return None

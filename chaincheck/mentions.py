@@ -16,8 +16,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from chaincheck.folding import INVISIBLE, visible
 from chaincheck.mention_context import in_title, lengthened, quoted_title
-from chaincheck.name_words import REGIONS
+from chaincheck.name_words import GENERIC, REGIONS
 from chaincheck.names import Entity, Kind, Token, acronym, core, same_gap, tokens
 from chaincheck.other_names import second_name
 from chaincheck.person_mentions import PersonFinder, opening, settled
@@ -209,6 +210,8 @@ def _patterns(entity: Entity) -> list[_Pattern]:
     if all(part.surface[0].isdigit() for part in parts):
         raise AmbiguousMention(f"'{entity.name}' is a number or a date", 0, 0)
     _single(entity, parts)
+    if len(parts) < 3 and not telling_words(entity) and all(p.word in GENERIC for p in parts):
+        raise AmbiguousMention(f"'{entity.name}' is made of common words only", 0, 0)
     patterns = [_Pattern(parts, "full")]
     if entity.kind in ("place", "person", None) and "," in whole:
         head = tokens(whole.split(",")[0])
@@ -270,10 +273,10 @@ def _no_second_names(text: str, mentions: Sequence[Mention], number: int) -> Non
     """Raise if the text gives the entity another name beside a mention, or quotes it in a title."""
     starts = {mention.start for mention in mentions}
     for mention in mentions:
-        bracketed = re.match(r"\s?[(\[]\s?", text[mention.end :])
+        bracketed = re.match(rf"[\s(\[{INVISIBLE}]*", text[mention.end :])
         if bracketed and mention.end + bracketed.end() in starts:
             continue
-        if not in_title(text, mention.start):
+        if mention.form != "acronym" and not in_title(text, mention.start):
             reason = second_name(text, mention.start, mention.end)
             reason = reason or quoted_title(text, mention.start, mention.end)
             if reason:
@@ -287,7 +290,7 @@ def _one_place(passages: Sequence[str], hits: Sequence[Sequence[Mention]]) -> No
     seen: dict[str, tuple[int, Mention]] = {}
     for number, (text, mentions) in enumerate(zip(passages, hits, strict=True)):
         for mention in mentions:
-            behind = re.match(r", ([A-Z]\w+(?: [A-Z]\w+){0,2})", text[mention.end :])
+            behind = re.match(r", ([A-Z]\w+(?: [A-Z]\w+){0,2})", visible(text[mention.end :]))
             words = behind.group(1).casefold().split() if behind else []
             region = next((r for n in (3, 2, 1) if (r := " ".join(words[:n])) in REGIONS), None)
             if region:
@@ -307,7 +310,7 @@ def _one_realm(passages: Sequence[str], hits: Sequence[Sequence[Mention]]) -> No
     seen: dict[str, tuple[int, Mention]] = {}
     for number, (text, mentions) in enumerate(zip(passages, hits, strict=True)):
         for mention in mentions:
-            behind = re.match(r" of (?:the )?(\w+)", text[mention.end :])
+            behind = re.match(r" of (?:the )?(\w+)", visible(text[mention.end :]))
             if behind and behind.group(1)[0].isupper():
                 seen[behind.group(1).casefold()] = (number, mention)
     if len(seen) > 1:
@@ -324,7 +327,7 @@ def _acronyms(text: str, mentions: list[Mention], entity: Entity) -> list[Mentio
     """Add the mentions by an acronym that the text itself explains behind the full name."""
     short = acronym(entity.name, entity.kind)
     if len(short) < 2 or not any(
-        re.match(rf"\s?\(\s?{short}\s?\)", text[mention.end :]) for mention in mentions
+        re.match(rf"\s?\(\s?{short}\s?\)", visible(text[mention.end :])) for mention in mentions
     ):
         return mentions
     more = list(mentions)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from chaincheck.demonyms import is_place_word
+from chaincheck.folding import fold, visible
 from chaincheck.name_words import MONTHS
-from chaincheck.names import fold
 
 __all__ = ["second_name"]
 
@@ -45,14 +45,18 @@ def second_name(text: str, start: int, end: int) -> str | None:
 
     Args:
         text: the passage.
-        start, end: the mention, in code points.
+        start: where the mention begins, in code points.
+        end: one past its last.
     """
-    behind = text[end : end + 200]
+    behind = visible(text[end : end + 200])
     if behind.startswith(("'s", "’s")):
         return None
-    before = text[max(0, start - 60) : start]
+    before = visible(text[max(0, start - 60) : start])
+    text = visible(text)
     if _BEFORE.search(before):
         return "introduced as a second name"
+    if re.search(r"[A-ZÀ-Ý][\w'’.-]+ \(\s?$", before) and len(_CAST.findall(text)) < 3:
+        return "in parentheses behind another name"
     follows = _BEHIND.match(behind)
     if follows and fold(follows.group("name")).text not in MONTHS:
         return "followed by a second name"

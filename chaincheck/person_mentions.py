@@ -91,7 +91,8 @@ def _middle(token: Token) -> bool:
     """Whether a token may stand inside a person's name."""
     plain = token.gap.strip(' .-"') == "" and "\n" not in token.gap
     particle = token.word in PARTICLES and token.adjacent
-    return plain and (particle or (token.capitalized and token.word not in FUNCTION))
+    name = token.capitalized and (len(token.word) == 1 or token.word not in FUNCTION)
+    return plain and (particle or name)
 
 
 @dataclass
@@ -152,7 +153,7 @@ class PersonFinder:
     # Middle names ------------------------------------------------------------------------
 
     def _extended(self, sight: _Sight, number: int) -> None:
-        """ "Philip Hoffman" and "Paul Stephen Bettany" for Philip Seymour Hoffman, Paul Bettany."""
+        """Take "Philip Hoffman" for Philip Seymour Hoffman, "Paul Stephen Bettany" for Paul Bettany."""
         parts = self._parts
         if parts.surname_first:
             return
@@ -235,12 +236,13 @@ class PersonFinder:
         else:
             sight.others.add(f"{word} {token.word}")
 
-    @staticmethod
-    def _add_surname(sight: _Sight, at: int, end: int) -> None:
+    def _add_surname(self, sight: _Sight, at: int, end: int) -> None:
         """Take a bare surname down, unless a longer name begins with it ("Bryan Adams")."""
         after = sight.found[end] if end < len(sight.found) else None
         longer = after is not None and after.adjacent and after.capitalized
         if longer and not sight.found[end - 1].possessive and after.word not in FUNCTION:
+            if self._parts.surname_first:
+                sight.others.add(f"{sight.found[at].word} {after.word}")
             return  # The residue check agrees that it is another's, or raises.
         sight.surnames.append((at, end))
 
@@ -361,7 +363,7 @@ def _agree(seen: Sequence[str], own: Sequence[str]) -> bool:
 
 
 def _eponym(sight: _Sight, start: int, end: int) -> str | None:
-    """ "Mach number", "Peel's", "the Menzies government": what is called after the person."""
+    """Say whether a thing called after the person stands here: "the Menzies government"."""
     if in_title(sight.text, sight.found[start].start):
         return "a surname in the title"
     before = sight.found[start - 1] if start else None

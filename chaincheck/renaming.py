@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
+from chaincheck.folding import INVISIBLE, visible
+from chaincheck.name_words import FUNCTION
 from chaincheck.names import (
     Entity,
     acronym,
@@ -80,7 +83,7 @@ def replace_mentions(
     """
     spans = [_span(text, mention, entity, replacement) for mention in mentions]
     spans.sort()
-    for (_, end, _, _), (start, _, _, _) in zip(spans, spans[1:], strict=False):
+    for (_, end, _, _), (start, _, _, _) in pairwise(spans):
         if start < end:
             raise AmbiguousMention("two mentions overlap", start, end)
     pieces = []
@@ -115,7 +118,9 @@ def _span(
     text: str, mention: Mention, entity: Entity, replacement: Entity
 ) -> tuple[int, int, str, str]:
     start, end = mention.start, mention.end
-    after = _cased(_form(mention, replacement), mention.surface, text, start)
+    after = _form(mention, replacement)
+    if not core(entity.name, entity.kind).isupper():
+        after = _cased(after, mention.surface, text, start)
     end, after = _period(text, end, after)
     if mention.form in ("full", "alias", "extended", "short"):
         start, after = _article(text, start, after, mention, entity, replacement)
@@ -131,11 +136,8 @@ def _cased(name: str, surface: str, text: str, start: int) -> str:
         return name.upper()
     if letters and surface.islower() and len(letters) > 1:
         return name.lower()
-    if (
-        surface[:1].isupper()
-        and name[:1].islower()
-        and (start == 0 or text[start - 2 : start] in (". ", "! ", "? ", "\n"))
-    ):
+    opens = start == 0 or re.search(r"(?:[.!?] |\n)$", text[max(0, start - 2) : start])
+    if surface[:1].isupper() and name[:1].islower() and opens:
         return name[:1].upper() + name[1:]
     return name
 
@@ -147,44 +149,49 @@ def _period(text: str, end: int, after: str) -> tuple[int, str]:
     return end, after
 
 
-_THE = re.compile(r"(?:the|The|THE)[ \u00a0]$")
+_BLANK = f"[ \u00a0{INVISIBLE}]+"
+_THE = re.compile(rf"(?:^|[^\w])(?:the|The|THE){_BLANK}$")
+_INDEFINITE = re.compile(rf"(?:^|[\s(\"“])((?:a|A)n?)({_BLANK})$")
+_MARKER = re.compile(rf"([{INVISIBLE}]*['’])[{INVISIBLE}]*([sS]?)")
 
 
 def _article(
     text: str, start: int, after: str, mention: Mention, entity: Entity, replacement: Entity
 ) -> tuple[int, str]:
     """Fit "the" before the new name."""
-    seen = _THE.search(text[max(0, start - 4) : start])
+    seen = _THE.search(text[max(0, start - 12) : start])
     wants = takes_article(replacement.name, replacement.kind)
     own = takes_article(entity.name, entity.kind)
     if seen and own and not wants:
         raise AmbiguousMention("the new name takes no article", mention.start, mention.end)
+    if seen and not own and not wants and _closes(text[mention.end :]):
+        raise AmbiguousMention("the article belongs to the name", mention.start, mention.end)
     if seen or not wants or own:
         return start, after
     raise AmbiguousMention("the new name needs an article", mention.start, mention.end)
 
 
+def _closes(behind: str) -> bool:
+    """Whether nothing that an article could belong to follows ("the Toronto mayor")."""
+    follows = re.match(r"[ \u00a0]([^\W\d_]+)", visible(behind[:40]))
+    return follows is None or follows.group(1).casefold() in FUNCTION
+
+
 def _indefinite(text: str, start: int, after: str, mention: Mention) -> tuple[int, str]:
     """Make "a" or "an" before the name agree with the new one."""
-    seen = re.search(r"(?:^|[\s(\"“])((?:a|A)n?)[ \u00a0]$", text[max(0, start - 5) : start])
+    seen = _INDEFINITE.search(text[max(0, start - 10) : start])
     if not seen:
         return start, after
-    word = seen.group(1)
+    word, blank = seen.groups()
     wanted = word[0] + ("n" if starts_with_vowel_sound(after) else "")
     if wanted == word:
         return start, after
-    begin = start - (len(word) + 1)
-    return begin, wanted + text[start - 1 : start] + after
+    return start - len(word) - len(blank), wanted + blank + after
 
 
 def _possessive(text: str, mention: Mention, end: int, after: str) -> tuple[int, str]:
     """Give a bare apostrophe its "s" where the new name does not end in one."""
-    if not mention.possessive or end != mention.end:
+    seen = _MARKER.match(text, end) if mention.possessive else None
+    if seen is None or seen.group(2) or after[-1:] in ("s", "S"):
         return end, after
-    marker = text[end : end + 1]
-    follows = text[end + 1 : end + 2]
-    if follows in ("s", "S") or not marker.strip():
-        return end, after
-    if after[-1:] in ("s", "S"):
-        return end, after
-    return end + 1, after + marker + "s"
+    return end + len(seen.group(1)), after + seen.group(1) + "s"

@@ -1,0 +1,256 @@
+"""Whether a telling word belongs to somebody or something else where it stands.
+
+The part of the residue detector that dismisses: "Lana Wood" is not Natalie Wood, the Peel River
+is not Robert Peel, and "in Oklahoma" is not the University of Oklahoma.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from chaincheck.demonyms import demonyms, is_place_word
+from chaincheck.gender import pronoun_of_given_name
+from chaincheck.name_words import (
+    FUNCTION,
+    GENERATION,
+    GENERIC,
+    HONORIFICS,
+    KIN,
+    MONTHS,
+    NICKNAMES,
+    ROLES,
+    ROMAN,
+)
+from chaincheck.names import Entity, Folded, core, fold, person
+
+__all__ = [
+    "Word",
+    "another_person",
+    "beside",
+    "content",
+    "named",
+    "organization_place",
+    "place_of_the_name",
+    "scan",
+    "topic",
+]
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]{2,})*")
+
+
+@dataclass(frozen=True)
+class Word:
+    text: str
+    start: int
+    end: int
+    upper: bool
+    shout: bool
+
+
+def scan(text: str, folded: Folded) -> list[Word]:
+    found = []
+    for match in _WORD.finditer(folded.text):
+        start, end = folded.span(match.start(), match.end())
+        surface = text[start:end]
+        found.append(
+            Word(
+                match.group().replace("'", ""),
+                match.start(),
+                match.end(),
+                surface[:1].isupper(),
+                surface.isupper() and len(surface) > 1,
+            )
+        )
+    return found
+
+
+def content(name: str, entity: Entity) -> list[str]:
+    found = _WORD.findall(fold(core(name, entity.kind)).text)
+    return [word.replace("'", "") for word in found]
+
+
+_BESIDE = re.compile(r" |-| ?\"|\" ?|\" \"")
+
+
+def _linked(folded: str, left: Word, right: Word) -> bool:
+    """Whether two capitalized words stand together as the words of one name do."""
+    gap = folded[left.end : right.start]
+    return bool(_BESIDE.fullmatch(gap) or (len(left.text) == 1 and gap in (". ", ".")))
+
+
+_NO_NAME = FUNCTION | HONORIFICS | ROLES | KIN | GENERIC | MONTHS | GENERATION
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """The capitalized words next to a word, initials skipped, and whether an initial disagrees."""
+
+    before: str
+    earlier: tuple[str, ...]
+    before_opens: bool
+    initial: str
+    after: str
+    titled: bool
+
+
+def beside(words: list[Word], at: int, folded: str) -> _Beside:
+    before = after = initial = ""
+    opens = titled = False
+    left = at - 1
+    if left >= 0 and words[left].upper and _linked(folded, words[left], words[at]):
+        if len(words[left].text) == 1:
+            initial = words[left].text
+        titled = words[left].text in HONORIFICS
+        before = words[left].text if len(words[left].text) > 1 else ""
+        gap = folded[words[left - 1].end if left else 0 : words[left].start]
+        opens = not left or bool(re.search(r"[\n.!?:;]", gap))
+    earlier = []
+    while left > 0 and words[left - 1].upper and _linked(folded, words[left - 1], words[left]):
+        left -= 1
+        earlier.append(words[left].text)
+    right = at + 1
+    while (
+        right < len(words)
+        and words[right].upper
+        and _linked(folded, words[right - 1], words[right])
+    ):
+        if len(words[right].text) > 1:
+            after = words[right].text
+            break
+        right += 1
+    return _Beside(before, tuple(earlier), opens, initial, after, titled)
+
+
+def another_person(words: list[Word], at: int, folded: str, entity: Entity) -> bool:
+    """Whether the word at ``at`` belongs to the name of somebody or something else.
+
+    "Lana Wood" is not Natalie Wood, "Natalie Portman" is not either. "Nat Wood" may be. The word
+    of a one-word name is never taken for another's, since a longer name may just be fuller.
+    """
+    names = [content(name, entity) for name in (entity.name, *entity.aliases)]
+    names = [name for name in names if len(name) > 1]
+    own = {word for name in names for word in name}
+    eastern = person(entity.name).surname_first
+    firsts = {name[-1] if eastern else name[0] for name in names}
+    lasts = {name[0] if eastern else name[-1] for name in names}
+    word = words[at].text
+    seen = beside(words, at, folded)
+    strange_before = bool(seen.before) and seen.before not in own | _NO_NAME
+    strange_after = bool(seen.after) and seen.after not in own | _NO_NAME
+    if seen.before_opens and seen.before.endswith(("ing", "ed", "ly")):
+        strange_before = False
+    number = words[at + 1].text if at + 1 < len(words) else ""
+    if number in ROMAN and _linked(folded, words[at], words[at + 1]) and words[at + 1].upper:
+        return word in firsts and all(number not in name for name in names)
+    if eastern and word in lasts and strange_after:
+        return True
+    if word in lasts:
+        if seen.initial:
+            return all(seen.initial != first[0] for first in firsts)
+        if strange_before:
+            return not any(
+                _one_given(other, first)
+                for other in (seen.before, *seen.earlier[:3])
+                for first in firsts
+            )
+        # "Bryan Adams" is not Luke Bryan; "The Bourne Identity" may well be of Jason Bourne.
+        given = pronoun_of_given_name(f"{word} x") is not None
+        return given and strange_after and not seen.titled and not named(folded, names)
+    if word in own:
+        # "Harriet Hinsch" may be Harriet Holter before her marriage, if the text names both.
+        woman = pronoun_of_given_name(f"{word} x") != "he" and word not in _FREQUENT
+        married = word in firsts and woman and named(folded, names)
+        if strange_after and married:
+            return False
+        return strange_after or (strange_before and seen.after not in own)
+    return False
+
+
+_FREQUENT = frozenset(
+    ["john", "james", "william", "robert", "michael", "david", "richard", "george", "charles",
+     "thomas", "joseph", "paul", "peter", "henry", "edward", "mary", "elizabeth", "anne", "mark"]
+)  # fmt: skip
+
+
+def _one_given(other: str, first: str) -> bool:
+    """Whether two given names may be one person's: "Stan" and "Stanley", "Bill" and "William"."""
+    short, long = sorted((other, first), key=len)
+    if len(short) >= 3 and long.startswith(short):
+        return True
+    return any(other in group and first in group for group in NICKNAMES)
+
+
+def named(folded: str, names: list[list[str]]) -> bool:
+    """Whether one of the whole names stands in the text."""
+    plain = re.sub(r"[\W_]+", " ", folded)
+    return any(" ".join(name) in plain for name in names)
+
+
+_PLACES = frozenset(
+    ["county", "river", "city", "township", "street", "avenue", "road", "island", "islands", "lake",
+     "creek", "mountain", "mountains", "station", "airport", "district", "highway", "bay", "falls",
+     "town", "village", "valley", "beach", "square", "bridge", "park"]
+)  # fmt: skip
+
+
+def place_of_the_name(words: list[Word], at: int, folded: str, entity: Entity) -> bool:
+    """Whether a surname is part of a place's name in a text that never names the person."""
+    after = words[at + 1] if at + 1 < len(words) else None
+    if after is None or not after.upper or after.text not in _PLACES:
+        return False
+    if not _linked(folded, words[at], after):
+        return False
+    names = [content(name, entity) for name in (entity.name, *entity.aliases)]
+    return not named(folded, [name for name in names if len(name) > 1])
+
+
+def topic(text: str, entity: Entity, word: str) -> bool:
+    """Whether the passage's title is another person who bears ``word`` as the last name."""
+    title, _, body = text.partition("\n")
+    if not body:
+        return False
+    folded = fold(title)
+    words = scan(title, folded)
+    return any(
+        item.text == word and another_person(words, index, folded.text, entity)
+        for index, item in enumerate(words)
+    )
+
+
+_PLACE_BEFORE = re.compile(
+    r"(?:\b(?:in|from|near|across|throughout|outside|around|within|of|southern|northern|eastern|"
+    r"western|central|state of|city of)|,) $|\($"
+)
+_BODIES = frozenset(
+    ["university", "college", "school", "party", "committee", "bureau", "agency", "bank", "navy",
+     "army", "company", "league", "council", "club", "institute", "academy", "union"]
+)  # fmt: skip
+
+
+def organization_place(words: list[Word], at: int, folded: str, entity: Entity) -> bool:
+    """Whether a place's word of an organization's name means the place where it stands.
+
+    "Oklahoma" alone may be the University of Oklahoma's team; "in Oklahoma" is the state, and
+    "Finnish" is no short form of the Finnish Navy.
+    """
+    word = words[at].text
+    names = [content(name, entity) for name in (entity.name, *entity.aliases)]
+    if entity.kind != "organization" and not any(_BODIES & set(name) for name in names):
+        return False
+    if any(len([w for w in name if w not in FUNCTION]) < 2 for name in names):
+        return False
+    own = {w for name in names for w in name}
+    seen = beside(words, at, folded)
+    if (seen.before and seen.before in own) or (seen.after and seen.after in own):
+        return False
+    if word not in own or (is_place_word(word) and not demonyms(word)):
+        return is_place_word(word)
+    if not is_place_word(word) and not any(
+        f"of {word}" in " ".join(name) or f"{word} university" in " ".join(name) for name in names
+    ):
+        return False
+    before = folded[max(0, words[at].start - 40) : words[at].start]
+    if _PLACE_BEFORE.search(before):
+        return not any(re.search(rf"\b{re.escape(w)} of (?:the )?$", before) for w in own)
+    return bool(seen.after) or bool(seen.before and seen.before not in FUNCTION)
