@@ -7,6 +7,7 @@ an editor as well. Numbers go into the prose by name, so that no figure is ever 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,11 @@ from chaincheck.intervals import Interval
 if TYPE_CHECKING:
     from IPython.display import Markdown
 
-__all__ = ["ends", "estimate", "markdown_table", "number", "say"]
+__all__ = ["ends", "estimate", "markdown_table", "number", "percent", "say", "span"]
 
 _RULES = {"l": ":---", "c": ":---:", "r": "---:"}
+# What the functions below print: a number, perhaps with an error or an interval; or an interval.
+_NUMERIC = re.compile(r"[+−-]?[\d.,]+%?( ± [\d.,]+)?( \[[^]]*\])?|\[[^]]*\]|[–∞]|−∞")
 
 
 def number(value: float, digits: int = 3, *, signed: bool = False) -> str:
@@ -51,16 +54,41 @@ def estimate(interval: Interval, digits: int = 3, *, signed: bool = False) -> st
     return f"{value} {ends(interval, digits, signed=signed)}"
 
 
+def percent(share: float, error: float | None = None, digits: int = 1) -> str:
+    """A share in percent, like "94.8" or, with its standard error, "94.8 ± 0.5"."""
+    text = number(100.0 * share, digits)
+    return text if error is None else f"{text} ± {number(100.0 * error, digits)}"
+
+
+def span(values: Iterable[float], digits: int = 3) -> str:
+    """The smallest and the largest of some numbers, like "84.1 to 86.9"; one if they print alike.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    found = list(values)
+    if not found:
+        raise ValueError("span needs at least one value")
+    low, high = number(min(found), digits), number(max(found), digits)
+    return low if low == high else f"{low} to {high}"
+
+
 def _cell(value: object) -> str:
     text = number(value) if isinstance(value, float) else str(value)
     return text.replace("\\|", "|").replace("|", "\\|").replace("\n", " ")
+
+
+def _is_numeric(value: object) -> bool:
+    if isinstance(value, str):
+        return _NUMERIC.fullmatch(value) is not None
+    return isinstance(value, int | float)
 
 
 def _alignment(columns: int, rows: Sequence[Sequence[object]], align: str | None) -> str:
     """One letter a column: as asked, or numbers to the right and everything else to the left."""
     if align is None:
         return "".join(
-            "r" if rows and all(isinstance(row[i], int | float) for row in rows) else "l"
+            "r" if rows and all(_is_numeric(row[i]) for row in rows) else "l"
             for i in range(columns)
         )
     if len(align) != columns or set(align) - set(_RULES):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaincheck.display import ends, estimate, markdown_table, number
+from chaincheck.display import ends, estimate, markdown_table, number, percent, span
 from chaincheck.intervals import Interval
 
 pytest.importorskip("IPython", reason="tables need the extra 'book'")
@@ -62,3 +62,19 @@ def test_a_table_refuses_what_does_not_fit(align: str) -> None:
 def test_a_table_refuses_a_ragged_row() -> None:
     with pytest.raises(ValueError, match="2 columns"):
         markdown_table(["a", "b"], [[1, 2], [3]])
+
+
+def test_printed_numbers_stand_to_the_right_and_words_to_the_left() -> None:
+    interval = Interval(-0.01, -0.05, math.inf, "t")
+    row = ["1,234", "−0.5", estimate(interval), ends(interval), percent(0.948, 0.005), "3 hops", ""]
+    rules = markdown_table(list("abcdefg"), [row]).data.splitlines()[1]
+    assert rules == "| ---: | ---: | ---: | ---: | ---: | :--- | :--- |"
+
+
+def test_shares_and_spans() -> None:
+    assert percent(0.9483) == "94.8"
+    assert percent(0.9483, 0.00496) == "94.8 ± 0.5"
+    assert span([0.3, -0.1, 0.2], 1) == "−0.1 to 0.3"
+    assert span([0.501, 0.499], 2) == "0.50"
+    with pytest.raises(ValueError, match="at least one"):
+        span([])
