@@ -243,8 +243,7 @@ def _same_build(one: Shape, other: Shape, kind: str | None) -> bool:
 
 def real_candidates(
     chain: Chain,
-    name: str,
-    nature: Nature,
+    bridge: tuple[str, Nature],
     pools: Pools,
     rng: np.random.Generator,
     words: frozenset[str],
@@ -253,12 +252,12 @@ def real_candidates(
 
     Args:
         chain: the chain; its own record lends nothing.
-        name: the bridge.
-        nature: what the bridge is.
+        bridge: its name and what it is.
         pools: pools of the input.
         rng: breaks ties.
         words: folded words of the question and every passage, which a replacement must not hold.
     """
+    name, nature = bridge
     if nature.kind is None:
         return
     slot = slot_of(chain.earlier.relation, chain.earlier.question)
@@ -339,8 +338,7 @@ def surface(text: str, entity: Entity) -> Surface | None:
 
 def decoy_facts(
     chain: Chain,
-    name: str,
-    nature: Nature,
+    bridge: tuple[str, Nature],
     pools: Pools,
     rng: np.random.Generator,
     words: frozenset[str],
@@ -349,8 +347,7 @@ def decoy_facts(
 
     Args:
         chain: the chain.
-        name: the bridge.
-        nature: what the bridge is.
+        bridge: its name and what it is.
         pools: pools of the input.
         rng: breaks ties.
         words: folded words of the question and of every passage that stays.
@@ -358,6 +355,7 @@ def decoy_facts(
     Yields:
         The fact, its tail as a candidate, and whether the surface counts tie.
     """
+    name, nature = bridge
     slot = slot_of(chain.earlier.relation, chain.earlier.question)
     if slot is None or nature.kind is None:
         return

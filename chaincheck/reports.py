@@ -40,8 +40,9 @@ class BuildReport(msgspec.Struct, kw_only=True):
         unusable: unusable records by the code of their reason.
         by_hops: for each number of hops, chains and triplets by variant.
         yielding: records that gave at least one triplet, by variant and number of hops.
-        decoys: how many decoys stood in the context already, how many were placed, and in how
-            many the surface counts of both names tie.
+        decoys: how many decoys were put in the place of a distractor, and in how many the
+            surface counts of both names tie.
+        left_out: triplets by the number of distractors that were left out of their context.
         cell_c: how many triplets got a cell C, and how many could get none.
         examples: for each rule up to 20 rejections.
     """
@@ -55,6 +56,7 @@ class BuildReport(msgspec.Struct, kw_only=True):
     by_hops: dict[str, dict[str, int]] = {}
     yielding: dict[str, dict[str, int]] = {}
     decoys: dict[str, int] = {}
+    left_out: dict[str, int] = {}
     cell_c: dict[str, int] = {}
     examples: dict[str, list[Example]] = {}
 
@@ -69,11 +71,17 @@ class BuildReport(msgspec.Struct, kw_only=True):
         group = self.by_hops.setdefault(str(hops), {"chains": 0})
         group["chains"] += 1
 
-    def count_triplet(self, variant: str, hops: int) -> None:
-        """Count a written triplet."""
+    def count_triplet(self, variant: str, hops: int, left_out: int = 0) -> None:
+        """Count a written triplet, and the distractors that were left out of its context."""
+        self.left_out[str(left_out)] = self.left_out.get(str(left_out), 0) + 1
         self.triplets[variant] = self.triplets.get(variant, 0) + 1
         group = self.by_hops.setdefault(str(hops), {"chains": 0})
         group[variant] = group.get(variant, 0) + 1
+
+    def count_decoy(self, *, placed: bool, tied: bool) -> None:
+        """Count a decoy."""
+        for key, flag in (("placed", placed), ("tied", tied)):
+            self.decoys[key] = self.decoys.get(key, 0) + flag
 
     def count_rejection(self, example: Example) -> None:
         """Count a rejected chain in one variant under the first rule that failed."""
