@@ -1,8 +1,7 @@
-"""Score files, and their scores joined to the triplets that they are for.
+"""Scores joined to the triplets that they are for.
 
-A score file holds one ``{"item_id": ..., "score": number}`` a line; further keys are not looked
-at. Every score must be finite, every item must have one, and every score an item: what is
-missing is refused, never filled in.
+Every item must have a score, and every score an item: what is missing is refused, never filled
+in. How the score file itself is read is in ``score_files``.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 import msgspec
 import numpy as np
@@ -22,116 +20,19 @@ from chaincheck.errors import (
     DuplicateItem,
     IncompleteTriplet,
     InvalidItem,
-    InvalidScore,
     MissingScore,
     PathLike,
     UnknownScore,
-    quote,
 )
 from chaincheck.index import IndexRow, read_index
 from chaincheck.intervals import FloatArray
 from chaincheck.items import CELLS, VARIANTS, incomplete
-from chaincheck.jsonl import decode_object, decode_text, read_lines
+from chaincheck.score_files import hash_scores, read_scores
 
 __all__ = ["Joined", "hash_scores", "join_files", "read_scores"]
 
 _REQUIRED = ("A", "B", "D")
 _DIGITS = 16
-
-
-class _Line(msgspec.Struct):
-    item_id: str
-    score: float
-
-
-_DECODER = msgspec.json.Decoder(_Line)
-
-
-def _strict_line(raw: bytes, path: PathLike, line: int) -> tuple[str, float]:
-    """Decode a line of a score file and say exactly what is wrong with it."""
-    row = decode_object(raw, path=path, line=line)
-    name = row.get("item_id")
-    if isinstance(name, int) and not isinstance(name, bool):
-        name = str(name)
-    if not isinstance(name, str) or not name.strip():
-        problem = "has no item_id" if name is None else f"the item_id is {quote(name)}, not text"
-        raise InvalidScore(
-            problem, path=path, line=line, remedy='Write {"item_id": "...", "score": number}'
-        )
-    if "score" not in row:
-        remedy = (
-            "This looks like a file of triplets: give it as --data"
-            if "passages" in row
-            else "Score this item, or remove the line"
-        )
-        raise InvalidScore("has no score", path=path, line=line, item=name, remedy=remedy)
-    given = row["score"]
-    value = math.nan
-    if not isinstance(given, bool | str | list | dict) and given is not None:
-        try:
-            value = float(given)
-        except OverflowError:
-            value = math.inf
-    if not math.isfinite(value):
-        # As the file has it: null rather than None, and the digits of a number too large.
-        number = isinstance(given, int | float | Decimal) and not isinstance(given, bool)
-        shown = str(given) if number else msgspec.json.encode(given).decode()
-        raise InvalidScore(
-            f"the score is {quote(shown)}, not a finite number",
-            path=path,
-            line=line,
-            item=name,
-            remedy="Score this item again, or leave it out and use --allow-missing",
-        )
-    return name, value
-
-
-def read_scores(path: PathLike) -> dict[str, float]:
-    """Read a score file.
-
-    Returns:
-        The scores by item id, in the file's order.
-
-    Raises:
-        InvalidScore: a score is missing, null, text, true or false, NaN or infinite (also a
-            number too large for a double, such as 1e999).
-        DuplicateItem: an item is scored twice.
-        InputError: the file or a line cannot be read.
-    """
-    scores: dict[str, float] = {}
-    for line, raw in read_lines(path):
-        plain = b"\\" not in raw and raw.count(b'"score"') == 1 and raw.count(b'"item_id"') == 1
-        name, score = "", math.nan
-        if plain:
-            if not raw.isascii():
-                decode_text(raw, path=path, line=line)
-            try:
-                found = _DECODER.decode(raw)
-                name, score = found.item_id, found.score
-            except (msgspec.DecodeError, RecursionError):
-                plain = False
-        if not plain or not math.isfinite(score) or not name.strip():
-            name, score = _strict_line(raw, path, line)
-        if name in scores:
-            raise DuplicateItem(
-                "this item is scored twice",
-                path=path,
-                line=line,
-                item=name,
-                remedy="Remove one of the two lines",
-            )
-        scores[name] = score
-    return scores
-
-
-def hash_scores(scores: dict[str, float]) -> str:
-    """Hash scores, whatever their order: 16 hexadecimal digits of SHA-256.
-
-    The text hashed is one line an item, sorted by item id: the id, a tab, the shortest decimal
-    that gives the double back.
-    """
-    text = "".join(f"{name}\t{scores[name]!r}\n" for name in sorted(scores))
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Score files and the join: exact columns, and no score ever made up."""
+"""The join of scores and triplets: exact columns, and no score ever made up."""
 
 from __future__ import annotations
 
@@ -10,19 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from chaincheck.errors import (
     DuplicateItem,
     IncompleteTriplet,
-    InputError,
     InvalidItem,
-    InvalidScore,
     MissingScore,
     UnknownScore,
 )
-from chaincheck.scores import Joined, hash_scores, join_files, read_scores
+from chaincheck.scores import Joined, join_files
 
 
 def write(path: Path, rows: list[Any]) -> Path:
@@ -61,102 +57,6 @@ def score_all(rows: list[Any]) -> list[Any]:
 def join(tmp_path: Path, rows: list[Any], scores: list[Any], **options: Any) -> Joined:
     data = write(tmp_path / "data.jsonl.gz", rows)
     return join_files([data], write(tmp_path / "scores.jsonl", scores), **options)
-
-
-class TestScoreFile:
-    """Each line is read strictly, whichever way it takes through the decoder."""
-
-    def test_plain(self, tmp_path: Path) -> None:
-        rows = [
-            {"item_id": "a", "score": 1},
-            {"score": -0.5, "item_id": "b", "note": {"x": [1]}},
-            {"item_id": "\u00e9", "score": 1e-300},
-            '{"item_id": "d", "score": 2.50, "more": {"score": "nested"}}',
-            {"item_id": 7, "score": 0},
-        ]
-        expected = {"a": 1.0, "b": -0.5, "\u00e9": 1e-300, "d": 2.5, "7": 0.0}
-        for name in ("s.jsonl", "s.jsonl.gz"):
-            found = read_scores(write(tmp_path / name, rows))
-            assert found == expected
-            assert all(type(value) is float for value in found.values())
-
-    @pytest.mark.parametrize(
-        ("line", "problem"),
-        [
-            ('{"item_id":"x","score":"0.5"}', "the score is '\"0.5\"', not a finite number"),
-            ('{"item_id":"x","score":true}', "the score is 'true', not"),
-            ('{"item_id":"x","score":null}', "the score is 'null', not"),
-            ('{"item_id":"x","score":[1]}', r"the score is '\[1\]', not"),
-            ('{"item_id":"x","score":{"a":1}}', "not a finite number"),
-            ('{"item_id":"x","score":1e999}', r"the score is '1E\+999', not"),
-            ('{"item_id":"x","score":-1e999}', "not a finite number"),
-            ('{"item_id":"x","score":1' + "0" * 400 + "}", "not a finite number"),
-            ('{"item_id":"x"}', "has no score"),
-            ('{"item_id":"x","passages":["a"]}', "give it as --data"),
-            ('{"score":1}', "has no item_id"),
-            ('{"item_id":null,"score":1}', "has no item_id"),
-            ('{"item_id":" ","score":1}', "the item_id is"),
-            ('{"item_id":[],"score":1}', "the item_id is"),
-            ('{"item_id":true,"score":1}', "the item_id is"),
-        ],
-    )
-    def test_invalid(self, tmp_path: Path, line: str, problem: str) -> None:
-        path = write(tmp_path / "s.jsonl", [{"item_id": "a", "score": 1}, line])
-        with pytest.raises(InvalidScore, match=problem) as caught:
-            read_scores(path)
-        assert caught.value.line == 2
-        assert caught.value.item in ("x", None)
-        assert caught.value.remedy
-
-    @pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity"])
-    def test_literals_that_are_not_json(self, tmp_path: Path, literal: str) -> None:
-        path = write(tmp_path / "s.jsonl", [f'{{"item_id":"x","score":{literal}}}'])
-        with pytest.raises(InputError, match=rf":1: .*{literal} is not a JSON number"):
-            read_scores(path)
-
-    @pytest.mark.parametrize(
-        "line",
-        [
-            '{"item_id":"x","score":1,"score":2}',
-            '{"item_id":"x","item_id":"y","score":2}',
-            '{"item_id":"x","score":1,"sc\\u006fre":2}',
-        ],
-    )
-    def test_keys_that_stand_twice(self, tmp_path: Path, line: str) -> None:
-        with pytest.raises(InputError, match="stands twice"):
-            read_scores(write(tmp_path / "s.jsonl", [line]))
-
-    def test_scored_twice(self, tmp_path: Path) -> None:
-        rows = [{"item_id": "a", "score": 1}, {"item_id": "a", "score": 1}]
-        with pytest.raises(DuplicateItem, match=r":2: item 'a': this item is scored twice"):
-            read_scores(write(tmp_path / "s.jsonl", rows))
-
-    @settings(max_examples=100, deadline=None)
-    @given(
-        scores=st.dictionaries(
-            st.text(min_size=1, max_size=6).filter(lambda t: t.strip()),
-            st.floats(allow_nan=False, allow_infinity=False),
-            min_size=1,
-            max_size=6,
-        ),
-        escape=st.booleans(),
-    )
-    def test_round_trip(
-        self,
-        tmp_path_factory: pytest.TempPathFactory,
-        scores: dict[str, float],
-        escape: bool,
-    ) -> None:
-        path = tmp_path_factory.mktemp("scores") / "s.jsonl"
-        lines = [
-            json.dumps({"item_id": k, "score": v}, ensure_ascii=escape) for k, v in scores.items()
-        ]
-        path.write_bytes("\n".join(lines).encode())
-        found = read_scores(path)
-        assert found == scores
-        assert [math.copysign(1, v) for v in found.values()] == [
-            math.copysign(1, v) for v in scores.values()
-        ]
 
 
 class TestJoin:
@@ -313,4 +213,3 @@ class TestHashes:
         assert join(tmp_path, rows, scores[::-1]).scores_hash == base
         scores[0]["score"] += 1e-12
         assert join(tmp_path, rows, scores).scores_hash != base
-        assert hash_scores({"a": 1.0}) != hash_scores({"a": -1.0})
