@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -24,30 +24,52 @@ import numpy as np
 __all__ = ["TakenNames", "fold", "identity_words", "invent"]
 
 _CORES = (
-    "birv bithr bolth borv bralv brild brilsk brilth brilv brimb brold brolv bulth dilsk "
-    "dilth dimbr dindr dreld drind drolm drolth drolv dromb drulsk drulth drulv fambr firv "
-    "fithr fombr fothr fralm frimb frolm frolv frulsk frulth fundr galth gelv gethr gralth "
-    "greld grelm grelth grild grilm grimb grolv grulsk grulth hastr hathr hemb himbr hirg "
-    "hirl hirv hithr holv hostr hothr hulsk huthr jarth jedr jelth jelv jilth jirth jombr "
-    "jorth julm jurth justr juthr kethr kird klarth klarv klibr klird klirm klond klorv "
-    "kolth krald krelth krild krimb kromb kulth lathr lerth lethr limbr lird lirg lirm "
-    "lirth lirv lithr lorth lurth mathr melsk methr midr milth mimb mimbr molv mombr mubr "
-    "multh muthr nathr nemb nendr nird nithr nolm nondr nulm nulsk nulv nundr nurth nuthr "
-    "pelth pidr pilth pimbr pindr pithr polth pralth prild prilth prolth prond purth quarth "
-    "quastr queld quelv quemb quembr quendr querd querg quilsk quirth quold quolth quolv "
-    "ralth ralv relth rild rilth rilv rolth ruld rulm rulsk rulth rulv salth serth skabr "
-    "skalth skambr skandr skerg skestr skilv skirth skolv skombr skondr skurv tastr thald "
-    "thastr therv thestr thirn thondr thostr thulv thustr tilv trilsk tuthr valth vathr "
-    "velth vethr vilth vilv vimbr vindr virth vistr volth vombr vothr vudr vuthr wathr "
-    "welsk welv wirg wolth wombr worv wostr wurv yalth yastr yemb yendr yidr yindr yolth "
-    "yondr yorl yubr yulth yulv yurth yuthr zendr zilsk zirv zolm zolth zolv zorl zorm "
-    "zothr zudr zundr zurth "
+    "balth bembr bethr bilth bimbr birv bithr bolth bombr borv brald bralm bralth bralv breld "
+    "brelm brelth brelv brild brilm brilsk brilth brilv brimb brold brolm brolth brolv brulm "
+    "brulth brulv brumb bulth bumbr bustr buthr dandr dathr delth dethr dilsk dilth dilv dimbr "
+    "dindr dirg dirm dithr dolth drald dralm dralth dralv dramb dreld drelm drelth drelv dremb "
+    "drild drilv drimb drind drold drolm drolsk drolth drolv dromb drond drulm drulth drulv "
+    "drund dulth dulv duthr famb fambr fathr felth femb fembr ferth fethr findr fird firv fithr "
+    "fobr folth folv fombr fothr fralm fralsk fralth fralv freld frelth frild frilm frilth "
+    "frilv frimb frolm frolth frolv fruld frulm frulth frulv fubr fundr fustr futhr galth gathr "
+    "gelth gelv gembr gethr gilsk gilth gimbr gindr githr golth gostr grald gralm gralth gralv "
+    "greld grelm grelth grelv gremb grild grilm grilsk grilth grilv grimb grold grolth grolv "
+    "gruld grulm grulth grulv gulth gulv gundr halth hastr hathr hemb hethr hilsk hilth himbr "
+    "hirg hirl hirv hithr holth holv hostr hothr hudr huthr jalth jambr jarth jathr jedr jelth "
+    "jelv jemb jestr jethr jilth jilv jimbr jirth jirv jithr jold jolsk jolth jolv jombr jondr "
+    "jorth jostr jothr julm julth jumbr jurth justr juthr kethr kird kirl kladr klard klarth "
+    "klarv klendr klerg klern klerth klerv klibr klindr klird klirg klirm klirn klirv klithr "
+    "klombr klond klondr klord klorth klorv klothr kludr klumbr klurn kolth krald kralm kralth "
+    "kramb krelth krild krimb krolm kruld kulth kuthr lathr lerth lethr limbr lird lirg lirm "
+    "lirth lirv lithr lorth lurth malsk mathr melth methr midr milth mimb mimbr molv mombr mubr "
+    "multh muthr nalm nalth nathr nelsk nelth nemb nembr nend nendr nethr nilth nimbr nindr "
+    "nird nirn nirth nithr nodr nolm nolth nondr nothr nudr nulm nundr nurg nurth nuthr "
+    "palth pelsk pelth pembr pidr pilth pimbr pindr pird pithr polth pothr pralm pralth preld "
+    "prelm prelv premb prild prilm prilth prilv primb prold prolsk prolth prolv promb prond "
+    "pruld prulm prulth prulv prumb pulth pundr purth puthr qualth qualv quamb quambr quarm "
+    "quarth quarv quastr quedr queld quelm quelsk quelv quemb quembr quendr querd querg querv "
+    "quibr quidr quild quirm quirth quirv quistr quithr quobr quodr quold quolm quolth "
+    "quolv quomb quombr quondr quorg quorm quorth quorv quostr ralth ralv relth rild rilth rilv "
+    "rolth ruld rulm rulsk rulth rulv salth selth serth sethr sindr sithr skabr skalth skambr "
+    "skandr skarth skedr skelm skelth skelv skerg skerth skerv skestr skilm skilv skimbr skind "
+    "skirth skistr skithr skolth skolv skombr skond skondr skorl skorm skorth skostr skothr "
+    "skudr skulm skurm skurth skurv tastr thabr thadr thald thastr thebr thelsk therv thestr "
+    "thibr thidr thilv thimbr thirg thirn tholv thond thondr thostr thulv thurv thustr tilsk "
+    "tilv tird tistr tithr tothr tralv trelm trelth trilth trilv trolm tulsk tulth tulv tuthr "
+    "valth vambr vathr velth vethr vilth vilv vimbr vindr virth vistr vithr volth vombr vorth "
+    "vothr vubr vudr vulth vumbr vundr vurl vurth vustr vuthr walv wambr wathr welth welv wembr "
+    "wilv wirg wirv wobr wolth wombr worv wostr wothr wulm wulsk wulth wumbr wurv yalth yambr "
+    "yandr yastr yelth yemb yembr yendr yerl yestr yibr yidr yilm yilth yilv yimb yimbr yindr "
+    "yirv yistr yithr yolm yolsk yolth yomb yombr yondr yorl yorv yostr yothr yubr yudr yuld "
+    "yulth yulv yumbr yundr yurn yurth yustr yuthr zalth zarv zathr zelth zendr zerth zethr "
+    "zilth zindr zirth zirv zithr zolm zolsk zolth zolv zombr zorl zorm zorth zothr zudr zuld "
+    "zulth zulv zumbr zundr zurm zurth zustr zuthr "
 ).split()
 
 # A prefix lengthens a token; the bare vowels also keep "an" right where a name began with one
 # ("U" is left out: it may sound like "you").
 _VOWEL_PREFIXES = ("a", "e", "i", "o")
-_PREFIXES = ("ba", "ka", "ta", "mi", "lo", "ve", "sa", "no", "de", "ro")
+_PREFIXES = tuple("ba bo da de do ga ha ka ke li lo mi na no ro ru sa ta ve wa yo za zo".split())
 
 _ENDINGS: dict[str, tuple[str, ...]] = {
     "male": ("an", "or", "ec", "ic", "ulf", "eth", "imo", "on"),
@@ -96,25 +118,22 @@ _SUFFIXES = frozenset("jr jr. sr sr. ii iii iv vi vii viii ix xi xii xiii xiv xv
 _TITLES = frozenset("sir dame lord lady saint st. st dr. dr king queen prince princess".split())
 
 # Words that name a class and not a member of it. They are kept, as part of the name's shape.
+# Each must be generic to ``chaincheck.name_words`` too: a rename refuses a new name that shares
+# a telling word with the old one.
 _GENERIC = frozenset(
     # places and buildings
-    "river lake mount mt mt. mountain mountains peak sea ocean bay gulf island islands isle isles "
-    "peninsula desert valley cape strait falls canyon county province state states city town "
-    "district republic kingdom union united democratic federal people's new old great upper lower "
-    "greater north south east west northern southern eastern western central san santa santo são "
-    "saint st. st fort port puerto rio bridge tower palace castle cathedral church basilica "
-    "chapel abbey temple mosque house hall square park garden gardens street avenue center centre "
-    "airport station stadium arena building wall gate arch monument memorial tomb opera theatre "
-    "theater "
+    "river lake mount mt mt. mountain mountains sea ocean bay gulf island islands isle peninsula "
+    "desert valley cape strait falls county province state states city town district republic "
+    "kingdom union united democratic federal new old great upper lower greater north south east "
+    "west northern southern eastern western central san santa saint st. st fort port bridge tower "
+    "palace castle cathedral church abbey temple mosque house hall square park garden gardens "
+    "street avenue center centre airport station theatre theater "
     # organizations
     "university college institute school academy museum gallery library hospital national royal "
-    "imperial international american british german french italian art arts fine modern "
-    "contemporary history natural science sciences technology polytechnic state company "
-    "corporation corp corp. inc inc. ltd ltd. co co. group records studios studio pictures "
-    "entertainment games game interactive software systems technologies motors motor works "
-    "airlines bank band orchestra symphony philharmonic quartet trio brothers sisters boys club "
-    "fc f.c. afc a.f.c. cf c.f. sc ac football athletic sporting real "
-    "association society foundation theatre".split()
+    "imperial international american british german french science technology company corporation "
+    "corp corp. inc inc. ltd ltd. co co. group records studios studio pictures entertainment "
+    "games game software bank band orchestra club association society foundation "
+    "fc f.c. afc a.f.c. cf c.f. sc ac".split()
 )
 _FORMS = frozenset(
     "dr. mr. mrs. ms. st. no. concerto sonata suite overture symphony quartet quintet portrait "
@@ -134,8 +153,9 @@ _CONSONANTS = "BDFGKLMNPRTVZ"
 _VOWEL_SPOKEN = "FLMNR"  # consonants whose names begin with a vowel: "an F", "an L"
 _CONSONANT_SPOKEN = "BDGKPTVZ"
 _AROUND = ".,:;!?'’\"()"
-_STEM = 4  # a shared beginning of this many letters makes two names look related
+_STEM = 4  # a shared beginning longer than this makes two words look related
 _DRAWS = 8
+_SHORT_TRIES = 30
 _MOST_TRIES = 4000
 
 
@@ -180,9 +200,11 @@ class TakenNames(Collection[str]):
             self._stems.update(word[:n] for n in range(_STEM, len(word)))
 
     def clashes(self, token: str) -> bool:
-        """Say whether a token equals a taken word, begins one, or goes on from one."""
+        """Say whether a token equals a taken word, begins like one, or goes on from one."""
         for word in _words(token):
             if word in self._words or (len(word) >= _STEM and word in self._stems):
+                return True
+            if word[: _STEM + 1] in self._stems:
                 return True
             if any(word[:n] in self._words for n in range(_STEM, len(word))):
                 return True
@@ -202,9 +224,8 @@ class TakenNames(Collection[str]):
         return len(self._names)
 
 
-def _pick(options: Collection[str], rng: np.random.Generator) -> str:
-    ordered = tuple(options)
-    return ordered[int(rng.integers(len(ordered)))]
+def _pick(options: Sequence[str], rng: np.random.Generator) -> str:
+    return options[int(rng.integers(len(options)))]
 
 
 def _free(token: str, taken: tuple[TakenNames, ...]) -> bool:
@@ -215,9 +236,10 @@ def _word(style: str, like: str, rng: np.random.Generator, taken: tuple[TakenNam
     """Draw one capitalised token whose length is near that of ``like`` and which is free.
 
     Raises:
-        ValueError: the inventory is used up (tens of thousands of tokens a style).
+        ValueError: the inventory is used up (it holds thousands of unrelated tokens).
     """
     vowel = fold(like[:1]) in _VOWEL_PREFIXES
+    prefixed = len(like) > 8
     best: str | None = None
     drawn = 0
     for tried in range(_MOST_TRIES):
@@ -225,8 +247,8 @@ def _word(style: str, like: str, rng: np.random.Generator, taken: tuple[TakenNam
             prefix = _pick(_VOWEL_PREFIXES, rng)
         else:
             # Long originals get a prefix, and so does every name once the short ones run out.
-            long = len(like) > 8 or (drawn == 0 and tried > _MOST_TRIES // 4)
-            prefix = _pick(_PREFIXES, rng) if long else ""
+            prefixed = prefixed or (drawn == 0 and tried >= _SHORT_TRIES)
+            prefix = _pick(_PREFIXES, rng) if prefixed else ""
         token = (prefix + _pick(_CORES, rng) + _pick(_ENDINGS[style], rng)).capitalize()
         if not _free(token, taken):
             continue

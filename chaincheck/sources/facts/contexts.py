@@ -24,6 +24,7 @@ from chaincheck.sources.facts.world import Told
 __all__ = ["ContextShape", "compose"]
 
 _ATTEMPTS = 40
+_NEAR = 4  # letters by which two names may differ and count as equally long
 
 
 class ContextShape(msgspec.Struct, frozen=True):
@@ -61,8 +62,8 @@ def _bridge_words(told: Told) -> frozenset[str]:
     return frozenset(identity_words(told.row.bridge))
 
 
-def _unlikeness(told: Told, other: Told) -> tuple[bool, ...]:
-    """What an exchange of the two bridges would show; all False is best."""
+def _unlikeness(told: Told, other: Told) -> tuple[int, ...]:
+    """What an exchange of the two bridges would show; all 0 is best."""
     mine, theirs = told.row.bridge, other.row.bridge
     return (
         told.row.pronoun != other.row.pronoun,
@@ -72,6 +73,7 @@ def _unlikeness(told: Told, other: Told) -> tuple[bool, ...]:
         told.row.answer == other.row.answer,
         ("." in mine) != ("." in theirs),
         mine.startswith("The ") != theirs.startswith("The "),
+        abs(len(mine) - len(theirs)) // _NEAR,
     )
 
 
