@@ -103,7 +103,7 @@ florence: florentine florentines
 florida: floridian floridians
 france: french frenchman frenchmen franco
 frankfurt: frankfurter
-fujian: fujianese hokkien fukien fukienese
+fujian: fujianese fukien fukienese
 gabon: gabonese
 galicia: galician galicians
 gambia: gambian gambians

@@ -90,7 +90,7 @@ def find_all(passages: Sequence[str], entity: Entity) -> tuple[tuple[Mention, ..
     elif entity.kind != "work":
         hits = [_acronyms(t, h, entity) for t, h in zip(passages, hits, strict=True)]
     for number, (text, mentions) in enumerate(zip(passages, hits, strict=True)):
-        _no_second_names(text, mentions, number)
+        _no_second_names(text, mentions, entity, number)
         for start, end, surface in residue(text, entity):
             if not any(m.start <= start and end <= m.end + 1 for m in mentions):
                 raise AmbiguousMention(
@@ -269,15 +269,16 @@ def _fits(found: Sequence[Token], at: int, parts: Sequence[Token], entity: Entit
     return found[at].capitalized or entity.kind == "work"
 
 
-def _no_second_names(text: str, mentions: Sequence[Mention], number: int) -> None:
+def _no_second_names(text: str, mentions: Sequence[Mention], entity: Entity, number: int) -> None:
     """Raise if the text gives the entity another name beside a mention, or quotes it in a title."""
     starts = {mention.start for mention in mentions}
+    partial = entity.kind == "person" and len(tokens(core(entity.name, "person"))) > 1
     for mention in mentions:
         bracketed = re.match(rf"[\s(\[{INVISIBLE}]*", text[mention.end :])
         if bracketed and mention.end + bracketed.end() in starts:
             continue
         if mention.form != "acronym" and not in_title(text, mention.start):
-            reason = second_name(text, mention.start, mention.end)
+            reason = second_name(text, mention.start, mention.end, partial=partial)
             reason = reason or quoted_title(text, mention.start, mention.end)
             if reason:
                 raise AmbiguousMention(

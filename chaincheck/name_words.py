@@ -65,7 +65,8 @@ HONORIFICS = _words(
     "brigadier judge justice rabbi reverend rev father sister brother bishop archbishop "
     "cardinal count countess duke duchess earl baron baroness viscount marquis archduke "
     "archduchess imam sheikh caliph chairman director ambassador detective inspector agent "
-    "officer coach gen col maj capt lt sgt adm gov sen rep hon pres chief"
+    "officer coach sheikha sheik blessed grandmaster laureate gen col maj capt lt sgt adm gov "
+    "sen rep hon pres chief"
 )
 
 # Common nouns that name a trade or a relation and may stand, capitalized at the start of a
@@ -147,9 +148,10 @@ DESCRIBED_OF = _words(
     "commonwealth north south east west part parts area areas most half rest republics "
     "federation list capital map ruler rulers leader leaders prince princes princess lord "
     "university-town border borders coast residents citizens natives native flag invasion "
-    "independence dominion earl earls duke dukes duchess count counts countess baron barons commissioner commissioners viceroy principality duchy emirate sultanate caliph sultan shah chancellor "
-    "death murder birth life impeachment assassination trial execution funeral wedding marriage "
-    "discography filmography bibliography awards performances reign"
+    "independence dominion earl earls duke dukes duchess count counts countess baron barons "
+    "commissioner commissioners viceroy principality duchy emirate sultanate caliph sultan shah "
+    "chancellor death murder birth life impeachment assassination trial execution funeral "
+    "wedding marriage discography filmography bibliography awards performances reign"
 )
 
 # What is named, not described, by "<word> of <name>": institutions, works, events, places.
@@ -158,8 +160,8 @@ NAMED_OF = _words(
     "legend story tale tales song songs adventures book books gospel epistle acts temple "
     "cathedral hospital museum battle treaty siege bay isle island islands cape gulf mount bank "
     "friends sons daughters knights isles theatre theater library foundation award prize medal "
-    "statue tomb bridge tower port fort abbey council bishop saint our lady lord god curse return "
-    "revenge rise fall bride ghost memoirs diary confessions trials importance"
+    "statue tomb bridge tower port fort abbey council bishop saint our lady lord god curse "
+    "return revenge rise fall bride ghost memoirs diary confessions trials importance"
 )
 
 PARTICLES = _words(

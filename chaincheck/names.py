@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -129,60 +130,73 @@ class Person:
 
 @lru_cache(maxsize=4096)
 def person(name: str) -> Person:
-    """Take a person's name apart. The name is read with :func:`core` first."""
+    """Take a person's name apart. The name is read with :func:`core` first.
+
+    What follows a comma ("2nd Duke of Bedford") and what begins with "the" or "of" describes the
+    person; the parts are those of the name before it.
+    """
     whole = core(name, "person")
     parts = list(tokens(whole))
     words = tuple(part.word for part in parts)
-    while len(parts) > 1 and parts[0].word in HONORIFICS and len(parts) > 1:
+    comma = next((at for at, part in enumerate(parts) if at and "," in part.gap), len(parts))
+    suffix = ""
+    if comma + 1 == len(parts) and parts[comma].word in GENERATION:
+        suffix = parts[comma].word
+    parts = parts[:comma]
+    while len(parts) > 1 and parts[0].word in HONORIFICS:
         parts = parts[1:]
-    certain = all(not part.gap.strip(" .-'") for part in parts[1:])
-    suffix, regnal = "", False
-    if len(parts) > 1 and (parts[-1].word in ROMAN or parts[-1].word in GENERATION):
-        if len(parts[-1].word) > 1 or parts[-1].word in "iv" or len(parts) == 2:
-            suffix = parts[-1].word
-            regnal = suffix in ROMAN and len(parts) == 2 and suffix not in ("x",)
-        if suffix and suffix not in ("x",):
-            parts = parts[:-1]
-        else:
-            suffix = ""
-    for index, part in enumerate(parts):
-        if index and part.word in ("the", "of"):
-            certain = False
-            parts = parts[:index]
-            break
-    surname_first = False
-    split = len(parts) - 1
-    if len(parts) < 2 or regnal or not certain:
-        given, family = parts[:1], []
-    else:
-        hyphened = any("-" in part.gap for part in parts[2:])
-        if (
-            parts[0].word in FAMILY_FIRST
-            and len(parts) <= 3
-            and (hyphened or len(parts[1].word) <= 6)
-        ):
-            surname_first = True
-            family, given = parts[:1], parts[1:]
-        else:
-            while split > 1 and ("-" in parts[split].gap or "'" in parts[split].gap):
-                split -= 1
-            while split > 1 and parts[split - 1].word in PARTICLES:
-                split -= 1
-            if parts[0].word in PARTICLES and parts[0].word in ("ibn", "abu", "al", "el"):
-                given, family = parts, []
-            else:
-                given, family = parts[:split], parts[split:]
+    described = next(
+        (at for at, part in enumerate(parts) if at and part.word in ("the", "of")), len(parts)
+    )
+    certain = described == len(parts)
+    parts = parts[:described]
+    if len(parts) > 1 and _numbers(parts[-1].word, len(parts)):
+        suffix = parts[-1].word
+        parts = parts[:-1]
+    regnal = suffix in ROMAN and len(parts) == 1
+    family, surname_first = _family(parts) if certain and not regnal else (slice(0, 0), False)
+    given = parts[family.stop :] if surname_first else parts[: family.start or None]
+    own = parts[family]
     return Person(
         words=words,
         given=tuple(part.word for part in given),
-        surname=tuple(part.word for part in family),
+        surname=tuple(part.word for part in own),
         surname_first=surname_first,
         suffix=suffix,
         regnal=regnal,
         certain=certain,
-        surname_text=whole[family[0].start : family[-1].end] if family else "",
-        given_text=given[0].surface if given else "",
+        surname_text=whole[own[0].start : own[-1].end] if own else "",
+        given_text=_given_text(whole, given, surname_first),
     )
+
+
+def _numbers(word: str, size: int) -> bool:
+    """Whether the last word of a name numbers a ruler or a generation; "Malcolm X" is no tenth."""
+    if word in GENERATION:
+        return True
+    return word in ROMAN and word != "x" and (len(word) > 1 or word in "iv" or size == 2)
+
+
+def _given_text(whole: str, given: Sequence[Token], surname_first: bool) -> str:
+    if not given:
+        return ""
+    return whole[given[0].start : given[-1].end] if surname_first else given[0].surface
+
+
+def _family(parts: Sequence[Token]) -> tuple[slice, bool]:
+    """Where the family name stands among the parts of a name, and whether it stands first."""
+    if len(parts) < 2 or parts[0].word in ("ibn", "abu", "al", "el"):
+        return slice(0, 0), False
+    hyphened = any("-" in part.gap for part in parts[2:])
+    eastern = parts[0].word in FAMILY_FIRST and len(parts) <= 3
+    if eastern and (hyphened or len(parts[1].word) <= 6):
+        return slice(0, 1), True
+    split = len(parts) - 1
+    while split > 1 and ("-" in parts[split].gap or "'" in parts[split].gap):
+        split -= 1
+    while split > 1 and parts[split - 1].word in PARTICLES:
+        split -= 1
+    return slice(split, len(parts)), False
 
 
 @dataclass(frozen=True)

@@ -37,16 +37,22 @@ _OPENED = re.compile(r"\s?[(\[]\s?([^()\[\]]{0,120})")
 _BORN = re.compile(r"\s*(?:born|b\.|née|né)\s+(?:as )?[\"“]?([A-ZÀ-Ý]\w+)")
 _SPOKEN = re.compile(r"^\s*/|pronounced|pronunciation|\bIPA\b|[ˈˌːɪʊəɛɔæʃʒθðŋ]")
 _BIRTH = re.compile(r"[^,;:()]+, \d{1,2} \w+ \d{4}|[^,;:()]+, \w+ \d{1,2}, \d{4}|[^,;:()]+ – ,")
+_SCREEN = re.compile(
+    r"\b(?:films?|movies?|series|episodes?|sitcom|cast|stars?|starring|musical|plays|played|voiced|"
+    r"show|season|actor|actress)\b"
+)
 _CAST = re.compile(r"[A-ZÀ-Ý]\w+ \((?:as )?[A-ZÀ-Ý][\w .'’-]*\)")
 
 
-def second_name(text: str, start: int, end: int) -> str | None:
+def second_name(text: str, start: int, end: int, *, partial: bool = False) -> str | None:
     """Why the mention ``[start, end)`` may have a second name beside it, or None.
 
     Args:
         text: the passage.
         start: where the mention begins, in code points.
         end: one past its last.
+        partial: whether the entity is a person whose name has several words. Behind a role's
+            name in the telling of a film, parentheses then hold the actor.
     """
     behind = visible(text[end : end + 200])
     if behind.startswith(("'s", "’s")):
@@ -55,7 +61,8 @@ def second_name(text: str, start: int, end: int) -> str | None:
     text = visible(text)
     if _BEFORE.search(before):
         return "introduced as a second name"
-    if re.search(r"[A-ZÀ-Ý][\w'’.-]+ \(\s?$", before) and len(_CAST.findall(text)) < 3:
+    cast = len(_CAST.findall(text)) > 2 or (partial and _SCREEN.search(text) is not None)
+    if re.search(r"[A-ZÀ-Ý][\w'’.-]+ \(\s?$", before) and not cast:
         return "in parentheses behind another name"
     follows = _BEHIND.match(behind)
     if follows and fold(follows.group("name")).text not in MONTHS:

@@ -79,7 +79,7 @@ def opening(text: str, entity: Entity) -> Mention | None:
     own = [token.word for token in tokens(core(entity.name, "person"))]
     behind = found[end] if end < len(found) else None
     opens = behind is not None and (
-        behind.gap.strip()[:1] in ("(", ",") or behind.word in ("is", "was")
+        behind.gap.strip(" .")[:1] in ("(", ",") or behind.word in ("is", "was")
     )
     if not opens or len(own) < 2 or words == own or not _subsequence(own, words):
         return None
@@ -153,7 +153,7 @@ class PersonFinder:
     # Middle names ------------------------------------------------------------------------
 
     def _extended(self, sight: _Sight, number: int) -> None:
-        """Take "Philip Hoffman" for Philip Seymour Hoffman, "Paul Stephen Bettany" for Paul Bettany."""
+        """Take forms with other middle names: "Philip Hoffman" for Philip Seymour Hoffman."""
         parts = self._parts
         if parts.surname_first:
             return
@@ -265,8 +265,6 @@ class PersonFinder:
                 reason: str | None = "others of the surname: " + ", ".join(sorted(sight.others))
             elif not named and not (elsewhere and alone):
                 reason = "a surname in a passage that never has the full name"
-            elif not self._parts.certain:
-                reason = "a part of a descriptive name"
             else:
                 reason = lengthened(sight.text, sight.found, start, end, "person")
                 reason = reason or _eponym(sight, start, end)
@@ -304,7 +302,7 @@ class PersonFinder:
             before = sight.found[max(0, start - 3) : start]
             if sight.namesakes:
                 reason: str | None = "others of the name: " + ", ".join(sorted(sight.namesakes))
-            elif self._parts.surname_first or not self._parts.certain:
+            elif self._parts.surname_first:
                 reason = "a part of a name whose order is not certain"
             elif any(item.word in KIN for item in before):
                 reason = "may be a relative"

@@ -16,6 +16,7 @@ from chaincheck.demonyms import demonyms, is_place_word
 from chaincheck.name_words import (
     COMMON,
     FUNCTION,
+    GENERATION,
     GENERIC,
     HONORIFICS,
     MONTHS,
@@ -62,7 +63,7 @@ def telling_words(entity: Entity) -> frozenset[str]:
             and word not in GENERIC
             and word not in FUNCTION
             and word not in PARTICLES
-            and not (entity.kind == "person" and word in HONORIFICS)
+            and not (entity.kind == "person" and word in HONORIFICS | GENERATION)
         ]
         found.update(words)
     return frozenset(found)
@@ -123,6 +124,8 @@ def _runs(entity: Entity) -> set[tuple[str, str]]:
     for name in (entity.name, *entity.aliases):
         words = content(name, entity)
         weighty = [word for word in words if word not in FUNCTION and word not in PARTICLES]
+        if entity.kind == "person":
+            weighty = [word for word in weighty if word not in HONORIFICS | GENERATION]
         if len(weighty) >= 2:
             found.update(pairwise(weighty))
     return found
@@ -267,6 +270,23 @@ def _dismissed(
     return False
 
 
+_STYLE = re.compile(
+    r"\b(?:duke|duchess|earl|countess|count|marquess|marquis|viscount|baron|baroness|prince|"
+    r"princess|king|queen|lord|lady|archduke|emperor) (?:of )?[^\W\d_]+$"
+)
+
+
+def _styles(folded: Folded, entity: Entity) -> list[tuple[int, int]]:
+    """The title in a person's name by itself: "Duke of Bedford" for the 2nd Duke of Bedford."""
+    found = []
+    for name in (entity.name, *entity.aliases):
+        style = _STYLE.search(fold(core(name, entity.kind)).text.partition(",")[2])
+        if entity.kind == "person" and style:
+            matches = re.finditer(rf"{re.escape(style.group())}\b", folded.text)
+            found += [(match.start(), match.end()) for match in matches]
+    return found
+
+
 @lru_cache(maxsize=4096)
 def residue(text: str, entity: Entity) -> tuple[tuple[int, int, str], ...]:
     """Everything in a text that may still name the entity.
@@ -281,7 +301,7 @@ def residue(text: str, entity: Entity) -> tuple[tuple[int, int, str], ...]:
     folded = fold(text)
     words = scan(text, folded)
     spans = []
-    for start, end in _signs(text, folded, words, entity):
+    for start, end in _signs(text, folded, words, entity) + _styles(folded, entity):
         first, last = folded.span(start, end)
         spans.append((first, last, text[first:last]))
     return tuple(sorted(set(spans)))

@@ -641,7 +641,7 @@ def test_records_that_a_naive_builder_gets_wrong_are_rejected(source_id: str) ->
         rename_all(passages, Entity(bridge, "person"), KELLY, protect=(answer,))
 
 
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**6))
 def test_real_records_survive_noise(seed: int) -> None:
     """Invisible characters strewn into a real passage change neither count nor outcome."""
