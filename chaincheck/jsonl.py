@@ -19,7 +19,14 @@ from typing import IO, Any, NoReturn, cast
 
 from chaincheck.errors import BrokenLine, PathLike, UnreadableFile, quote
 
-__all__ = ["LONGEST_LINE", "decode_object", "read_lines", "read_objects", "read_records"]
+__all__ = [
+    "LONGEST_LINE",
+    "decode_object",
+    "decode_text",
+    "read_lines",
+    "read_objects",
+    "read_records",
+]
 
 LONGEST_LINE = 64 * 2**20
 _CHUNK = 2**20

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from chaincheck.sources.relations import (
     Step,
     kind_of,
@@ -35,6 +36,10 @@ from chaincheck.sources.relations import (
         ("who played thelma in thelma and louise movie", "cast role", "thelma and louise"),
         ("Who portrayed Y in Z?", "cast role", "Z"),
         ("Who starred in True Grit?", "cast member", "True Grit"),
+        ("who played mary poppins in the 1964 film", "cast role", None),
+        ("What country is this landmark in?", "country", None),
+        ("Who is Malchiostro Annunciation by?", "creator", "Malchiostro Annunciation"),
+        ("What city is WOCA located?", "city", "WOCA"),
         ("Who sang or played Delta Hardware?", "performer", "Delta Hardware"),
         ("who sang moon river", "performer", "moon river"),
         ("Which state is WEKL located?", "state", "WEKL"),
@@ -43,7 +48,7 @@ from chaincheck.sources.relations import (
         ("What university did Susan Winchester attend?", "educated at", "Susan Winchester"),
     ],
 )
-def test_slots(question: str, relation: str, subject: str) -> None:
+def test_slots(question: str, relation: str, subject: str | None) -> None:
     assert parse_step(question) == Step(relation, subject)
 
 

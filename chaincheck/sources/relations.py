@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["Step", "kind_of", "parse_step", "pronoun_of", "subject_kind_of"]
+__all__ = ["Step", "kind_of", "parse_step", "pronoun_of", "slot_name", "subject_kind_of"]
 
 
 class Step(NamedTuple):
@@ -58,6 +58,7 @@ _PERSON = (
 )
 _PLACE = (
     "capital",
+    "city",
     "continent",
     "country",
     "country of citizenship",
@@ -175,6 +176,8 @@ _TEMPLATES: tuple[tuple[str, str], ...] = (
     ("producer", rf"who (?:is|was) the producer of {_S}"),
     ("creator", rf"who (?:is|was) the creator of {_S}"),
     ("creator", rf"which was the creator of {_S}"),
+    ("creator", rf"who created {_S}"),
+    ("creator", rf"who is {_S} by"),
     ("creator", rf"what artist was responsible for the creation of {_S}"),
     ("manufacturer", rf"(?:which|what) (?:company|corporation) (?:manufactured|made|built) {_S}"),
     ("developer", rf"who developed {_S}"),
@@ -185,6 +188,7 @@ _TEMPLATES: tuple[tuple[str, str], ...] = (
     ("country", rf"(?:what|which) is the country (?:where|in which) {_S} is located"),
     ("state", rf"(?:in )?(?:what|which) state is {_S}(?: located)?(?: in)?"),
     ("state", rf"what is the name of the state where {_S} is located"),
+    ("city", rf"(?:in )?(?:what|which) city is {_S} (?:located|based)(?: in)?"),
     ("record label", rf"what (?:is|was) the record label of {_S}"),
     ("record label", rf"what (?:record )?label was responsible for {_S}"),
     ("educated at", rf"(?:what|which) (?:university|college|school) did {_S} attend"),
@@ -200,6 +204,10 @@ _COMPILED = tuple(
     (slot, re.compile(rf"{pattern}\s*\??\s*", re.IGNORECASE)) for slot, pattern in _TEMPLATES
 )
 _TRAILER = re.compile(r"\s+(?:the )?(?:movie|film|tv show|tv series)$", re.IGNORECASE)
+_DESCRIPTION = re.compile(
+    r"(?:the )?\d{4} (?:film|movie|show|version|musical|series)|(?:this|that|these|those) .*",
+    re.IGNORECASE,
+)
 _MARKED = re.compile(r"(?P<s>.*?)\s*>>\s*(?P<r>[^>]+?)\s*", re.DOTALL)
 
 
@@ -220,9 +228,16 @@ def parse_step(question: str) -> Step:
     for slot, pattern in _COMPILED:
         match = pattern.fullmatch(text)
         if match:
-            subject = _TRAILER.sub("", match["s"].strip(" \"'`“”"))
-            return Step(slot, subject or None)
+            return Step(slot, _name_of(match["s"]))
     return Step(None, None)
+
+
+def _name_of(words: str) -> str | None:
+    """Return the name in a template's subject; None where it only describes ("the 1964 film")."""
+    text = words.strip(" \"'`“”")
+    if _DESCRIPTION.fullmatch(text):
+        return None
+    return _TRAILER.sub("", text) or None
 
 
 def slot_name(relation: str) -> str:
