@@ -24,6 +24,10 @@ _MATHJAX_CARRIER = "sphinx-mathjax-offline"
 # SVG output needs no font files, which some browsers refuse to load from a local folder.
 _MATHJAX_SCRIPT = "tex-svg.js"
 _MATHJAX_EXTENSIONS = Path("input", "tex", "extensions")
+_OTHER_MODULES = "book/api/other"
+_AUTOMODULE = re.compile(r"^\.\. automodule:: (\S+)$", re.MULTILINE)
+# The command line has its own help.
+_NOT_IN_API = {"chaincheck", "chaincheck.__main__", "chaincheck.cli"}
 _LITERAL = re.compile(r"(``.*?``)")
 
 
@@ -83,6 +87,27 @@ def _forget_faulty_pages(app: Any, error: Exception | None) -> None:
         Path(app.doctreedir, "environment.pickle").unlink(missing_ok=True)
 
 
+def _add_other_modules(app: Any, name: str, source: list[str]) -> None:
+    """Append every module that no page of the API names to the last of these pages."""
+    if name != _OTHER_MODULES:
+        return
+    pages = Path(app.srcdir, name).parent.glob("*.md")
+    named = set(_AUTOMODULE.findall("".join(page.read_text("utf-8") for page in pages)))
+    package = Path(__file__).resolve().parent
+    for path in sorted(package.rglob("*.py")):
+        module = ".".join(path.relative_to(package.parent).with_suffix("").parts)
+        module = module.removesuffix(".__init__")
+        if module not in named | _NOT_IN_API:
+            title = module.removeprefix("chaincheck.")
+            source[0] += f"\n## {title}\n\n```{{eval-rst}}\n.. automodule:: {module}\n```\n"
+
+
+def _always_read_other_modules(
+    _app: Any, env: Any, _added: object, _changed: object, _removed: object
+) -> list[str]:
+    return [_OTHER_MODULES] if _OTHER_MODULES in env.found_docs else []
+
+
 def _read_bars_as_bars(
     _app: Any, _what: str, _name: str, _obj: object, _options: object, lines: list[str]
 ) -> None:
@@ -130,6 +155,8 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("config-inited", _run_chapters, priority=100)
     app.connect("config-inited", _point_to_mathjax, priority=900)
     app.connect("builder-inited", _copy_mathjax)
+    app.connect("source-read", _add_other_modules)
+    app.connect("env-get-outdated", _always_read_other_modules)
     app.connect("autodoc-process-docstring", _read_bars_as_bars, priority=400)
     app.connect("autodoc-skip-member", _list_once)
     app.connect("missing-reference", _leave_real_names_plain)

@@ -27,7 +27,7 @@ PYTHON3 = {"display_name": "Python 3", "language": "python", "name": "python3"}
 # The kernel neither sees nor changes the reader's own set-up. Figures come as SVG for the page
 # and PNG for print.
 _KERNEL_CONFIG = """\
-c.IPKernelApp.log_level = 40
+c.IPKernelApp.log_level = 50
 c.HistoryManager.enabled = False
 c.InteractiveShellApp.exec_PYTHONSTARTUP = False
 c.InlineBackend.figure_formats = {"svg", "png"}
