@@ -80,7 +80,9 @@ def quoted_title(text: str, start: int, end: int) -> str | None:
     return None
 
 
-def _left(text: str, found: Sequence[Token], start: int, end: int, kind: Kind | None) -> str | None:
+def _left(  # noqa: PLR0911 - a ladder of cases
+    text: str, found: Sequence[Token], start: int, end: int, kind: Kind | None
+) -> str | None:
     first = found[start]
     if not start:
         return None
@@ -165,7 +167,7 @@ def _linked_before(found: Sequence[Token], start: int, kind: Kind | None) -> str
     return f"follows a capitalized word and '{link.word}'"
 
 
-def _right(
+def _right(  # noqa: PLR0911 - a ladder of cases
     text: str, found: Sequence[Token], start: int, end: int, kind: Kind | None
 ) -> str | None:
     if end >= len(found):
@@ -188,7 +190,9 @@ def _right(
     return _adjacent_after(found, start, end, kind) if after.adjacent else None
 
 
-def _adjacent_after(found: Sequence[Token], start: int, end: int, kind: Kind | None) -> str | None:
+def _adjacent_after(  # noqa: PLR0911, PLR0912 - a ladder of cases
+    found: Sequence[Token], start: int, end: int, kind: Kind | None
+) -> str | None:
     after = found[end]
     if after.surface == "&":
         return "joined by an ampersand"

@@ -41,6 +41,15 @@ _WORD = re.compile(r"[^\W_]+(?:'[^\W_]{2,})*")
 
 @dataclass(frozen=True)
 class Word:
+    """A word of a folded text.
+
+    Attributes:
+        text: the word, apostrophes left out.
+        start, end: its characters in the folded text.
+        upper: whether the original has a capital there.
+        shout: whether the original is all capitals.
+    """
+
     text: str
     start: int
     end: int
@@ -49,6 +58,7 @@ class Word:
 
 
 def scan(text: str, folded: Folded) -> list[Word]:
+    """The words of a text and of its folding."""
     found = []
     for match in _WORD.finditer(folded.text):
         start, end = folded.span(match.start(), match.end())
@@ -66,6 +76,7 @@ def scan(text: str, folded: Folded) -> list[Word]:
 
 
 def content(name: str, entity: Entity) -> list[str]:
+    """The folded words of one of an entity's names."""
     found = _WORD.findall(fold(core(name, entity.kind)).text)
     return [word.replace("'", "") for word in found]
 
@@ -95,6 +106,7 @@ class _Beside:
 
 
 def beside(words: list[Word], at: int, folded: str) -> _Beside:
+    """What stands next to the word at ``at``, as the words of one name do."""
     before = after = initial = ""
     opens = titled = False
     left = at - 1
@@ -122,7 +134,9 @@ def beside(words: list[Word], at: int, folded: str) -> _Beside:
     return _Beside(before, tuple(earlier), opens, initial, after, titled)
 
 
-def another_person(words: list[Word], at: int, folded: str, entity: Entity) -> bool:
+def another_person(  # noqa: PLR0911 - a ladder of cases
+    words: list[Word], at: int, folded: str, entity: Entity
+) -> bool:
     """Whether the word at ``at`` belongs to the name of somebody or something else.
 
     "Lana Wood" is not Natalie Wood, "Natalie Portman" is not either. "Nat Wood" may be. The word
@@ -228,7 +242,9 @@ _BODIES = frozenset(
 )  # fmt: skip
 
 
-def organization_place(words: list[Word], at: int, folded: str, entity: Entity) -> bool:
+def organization_place(  # noqa: PLR0911 - a ladder of cases
+    words: list[Word], at: int, folded: str, entity: Entity
+) -> bool:
     """Whether a place's word of an organization's name means the place where it stands.
 
     "Oklahoma" alone may be the University of Oklahoma's team; "in Oklahoma" is the state, and

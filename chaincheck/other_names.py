@@ -71,7 +71,7 @@ def second_name(text: str, start: int, end: int, *, partial: bool = False) -> st
     return _in_parentheses(opened.group(1), text) if opened else None
 
 
-def _in_parentheses(content: str, text: str) -> str | None:
+def _in_parentheses(content: str, text: str) -> str | None:  # noqa: PLR0911 - a ladder of cases
     born = _BORN.match(content)
     if born and fold(born.group(1)).text not in MONTHS:
         return "followed by a birth name"

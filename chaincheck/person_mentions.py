@@ -283,11 +283,11 @@ class PersonFinder:
             if token.word != word or not token.capitalized or sight.taken(at, at + 1):
                 continue
             after = sight.found[at + 1] if at + 1 < len(sight.found) else None
-            if after is not None and after.adjacent and not token.possessive and after.capitalized:
-                if after.word not in FUNCTION:
-                    sight.namesakes.add(f"{word} {after.word}")
-                    continue
-            sight.given.append((at, at + 1))
+            longer = after is not None and after.adjacent and after.capitalized
+            if after is not None and longer and not token.possessive and after.word not in FUNCTION:
+                sight.namesakes.add(f"{word} {after.word}")
+            else:
+                sight.given.append((at, at + 1))
 
     def _decide_given(self, sight: _Sight, number: int) -> None:
         if not sight.given:

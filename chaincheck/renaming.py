@@ -123,7 +123,7 @@ def _span(
         after = _cased(after, mention.surface, text, start)
     end, after = _period(text, end, after)
     if mention.form in ("full", "alias", "extended", "short"):
-        start, after = _article(text, start, after, mention, entity, replacement)
+        start, after = _article(text, after, mention, entity, replacement)
     start, after = _indefinite(text, start, after, mention)
     end, after = _possessive(text, mention, end, after)
     return start, end, text[start:end], after
@@ -156,9 +156,10 @@ _MARKER = re.compile(rf"([{INVISIBLE}]*['’])[{INVISIBLE}]*([sS]?)")
 
 
 def _article(
-    text: str, start: int, after: str, mention: Mention, entity: Entity, replacement: Entity
+    text: str, after: str, mention: Mention, entity: Entity, replacement: Entity
 ) -> tuple[int, str]:
     """Fit "the" before the new name."""
+    start = mention.start
     seen = _THE.search(text[max(0, start - 12) : start])
     wants = takes_article(replacement.name, replacement.kind)
     own = takes_article(entity.name, entity.kind)

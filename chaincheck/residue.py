@@ -9,6 +9,7 @@ miss costs a wrong one.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
@@ -114,10 +115,6 @@ def _derived(word: str, target: str) -> bool:
     return False
 
 
-def _joined(folded: str, left: Word, right: Word) -> str:
-    return folded[left.end : right.start]
-
-
 def _runs(entity: Entity) -> set[tuple[str, str]]:
     """Pairs of neighboring words of a name, particles and the like left out."""
     found: set[tuple[str, str]] = set()
@@ -154,6 +151,9 @@ _ADJECTIVES = frozenset(
 )  # fmt: skip
 
 
+_DETERMINERS = frozenset(["the", "a", "an", "this", "that", "its", "their", "his", "our"])
+
+
 def _bare(words: list[Word], at: int, folded: str) -> bool:
     """Whether a capitalized common noun stands alone, as a name does."""
     seen = beside(words, at, folded)
@@ -163,17 +163,7 @@ def _bare(words: list[Word], at: int, folded: str) -> bool:
         words[at + 1].text in ("of", "for") or words[at + 1].text.isdigit()
     ):
         return False
-    if at and words[at - 1].text in (
-        "the",
-        "a",
-        "an",
-        "this",
-        "that",
-        "its",
-        "their",
-        "his",
-        "our",
-    ):
+    if at and words[at - 1].text in _DETERMINERS:
         return False
     gap = folded[words[at - 1].end if at else 0 : words[at].start]
     return (
@@ -182,92 +172,106 @@ def _bare(words: list[Word], at: int, folded: str) -> bool:
     )
 
 
-def _signs(text: str, folded: Folded, words: list[Word], entity: Entity) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    telling = telling_words(entity)
-    joined = {"".join(content(name, entity)) for name in (entity.name, *entity.aliases)}
-    runs = _runs(entity)
-    initials = {
-        acronym(name, entity.kind)
-        for name in (entity.name, *entity.aliases)
-        if entity.kind != "person"
-    }
+@dataclass(frozen=True)
+class _Signs:
+    """What betrays an entity, worked out once a name."""
+
+    telling: frozenset[str]
+    whole: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
+    acronyms: frozenset[str]
+    proper: frozenset[str]
+    generic: frozenset[str]
+
+
+@lru_cache(maxsize=512)
+def _signs_of(entity: Entity) -> _Signs:
+    names = (entity.name, *entity.aliases)
     proper = {
-        word
-        for name in (entity.name, *entity.aliases)
-        for word in re.findall(r"[^\W_]+", fold_keep_case(core(name, entity.kind)))
+        fold(word).text
+        for name in names
+        for word in re.findall(r"[^\W_]+", core(name, entity.kind))
         if word[:1].isupper()
     }
-    proper = {word.casefold() for word in proper}
-    generic = _generic_words(entity)
-    whole = named(folded.text, [content(name, entity) for name in (entity.name, *entity.aliases)])
-    for at, word in enumerate(words):
-        if whole and word.upper and word.text in generic and _bare(words, at, folded.text):
-            found.append((word.start, word.end))
-            continue
-        hit = next((target for target in telling if _derived(word.text, target)), None)
-        if hit is not None and not _dismissed(words, at, folded.text, text, entity, hit, proper):
-            found.append((word.start, word.end))
-            continue
-        if word.shout and len(word.text) >= 3 and word.text.upper() in initials:
-            found.append((word.start, word.end))
-            continue
-        if len(word.text) >= 4 and word.text in joined:
-            found.append((word.start, word.end))
-            continue
-        if at + 1 < len(words):
-            after = words[at + 1]
-            pair = (word.text, after.text)
-            gap = _joined(folded.text, word, after)
-            near = re.fullmatch(r"[ .'-]{0,3}", gap) is not None
-            if near and pair in runs and (word.upper or after.upper):
-                place = is_place_word(" ".join(pair)) and entity.kind == "organization"
-                if not place and not another_person(words, at, folded.text, entity):
-                    found.append((word.start, after.end))
-            elif (
-                near
-                and len(word.text + after.text) >= 5
-                and word.text + after.text in (telling | joined)
-            ):
-                found.append((word.start, after.end))
-    return found
+    acronyms = set() if entity.kind == "person" else {acronym(n, entity.kind) for n in names}
+    return _Signs(
+        telling=telling_words(entity),
+        whole=frozenset("".join(content(name, entity)) for name in names),
+        pairs=frozenset(_runs(entity)),
+        acronyms=frozenset(acronyms),
+        proper=frozenset(proper),
+        generic=_generic_words(entity),
+    )
 
 
-def fold_keep_case(text: str) -> str:
-    """The text without accents, case kept."""
-    return "".join(part.upper() if ch.isupper() else part for ch in text for part in fold(ch).text)
+@dataclass(frozen=True)
+class _Search:
+    """One text that is searched for what is left of one entity."""
 
+    text: str
+    folded: Folded
+    words: list[Word]
+    entity: Entity
+    signs: _Signs
 
-def _dismissed(
-    words: list[Word],
-    at: int,
-    folded: str,
-    text: str,
-    entity: Entity,
-    hit: str,
-    proper: set[str],
-) -> bool:
-    """Whether a telling word certainly means something else where it stands."""
-    word = words[at]
-    if not word.upper and hit in proper and (word.text != hit or word.text in COMMON):
-        # In lower case a derived word is another word, unless it is a nationality.
-        return word.text not in demonyms(hit) and not is_place_word(word.text)
-    if word.text in MONTHS:
-        near = words[max(at - 1, 0) : at] + words[at + 1 : at + 2]
-        if any(other.text.isdigit() for other in near):
+    def spans(self) -> list[tuple[int, int]]:
+        """The folded spans of everything that may name the entity."""
+        names = [content(name, self.entity) for name in (self.entity.name, *self.entity.aliases)]
+        stands = named(self.folded.text, names)
+        found = []
+        for at, word in enumerate(self.words):
+            if self._single(at, stands=stands):
+                found.append((word.start, word.end))
+            elif at + 1 < len(self.words) and self._pair(at):
+                found.append((word.start, self.words[at + 1].end))
+        return found
+
+    def _single(self, at: int, *, stands: bool) -> bool:
+        word, signs = self.words[at], self.signs
+        short = stands and word.upper and word.text in signs.generic
+        if short and _bare(self.words, at, self.folded.text):
             return True
-    if entity.kind in ("organization", "other", None) and organization_place(
-        words, at, folded, entity
-    ):
-        return True
-    if entity.kind == "person":
-        if another_person(words, at, folded, entity):
+        hit = next((target for target in signs.telling if _derived(word.text, target)), None)
+        if hit is not None and not self._dismissed(at, hit):
             return True
-        if word.text == hit and place_of_the_name(words, at, folded, entity):
+        if word.shout and len(word.text) >= 3 and word.text.upper() in signs.acronyms:
             return True
-        if word.text == hit and topic(text, entity, word.text):
+        return len(word.text) >= 4 and hit is None and word.text in signs.whole
+
+    def _pair(self, at: int) -> bool:
+        """Whether two words together betray the entity: "East India", "Media News"."""
+        word, after = self.words[at], self.words[at + 1]
+        if not re.fullmatch(r"[ .'-]{0,3}", self.folded.text[word.end : after.start]):
+            return False
+        pair = (word.text, after.text)
+        if pair in self.signs.pairs and (word.upper or after.upper):
+            place = is_place_word(" ".join(pair)) and self.entity.kind == "organization"
+            return not place and not another_person(self.words, at, self.folded.text, self.entity)
+        one = word.text + after.text
+        return len(one) >= 5 and one in self.signs.telling | self.signs.whole
+
+    def _dismissed(self, at: int, hit: str) -> bool:
+        """Whether a telling word certainly means something else where it stands."""
+        word = self.words[at]
+        if (
+            not word.upper
+            and hit in self.signs.proper
+            and (word.text != hit or word.text in COMMON)
+        ):
+            # In lower case a derived word is another word, unless it is a nationality.
+            return word.text not in demonyms(hit) and not is_place_word(word.text)
+        near = self.words[max(at - 1, 0) : at] + self.words[at + 1 : at + 2]
+        if word.text in MONTHS and any(other.text.isdigit() for other in near):
             return True
-    return False
+        where = (self.words, at, self.folded.text, self.entity)
+        if self.entity.kind in ("organization", "other", None):
+            return organization_place(*where)
+        if self.entity.kind != "person":
+            return False
+        if another_person(*where):
+            return True
+        exact = word.text == hit
+        return exact and (place_of_the_name(*where) or topic(self.text, self.entity, word.text))
 
 
 _STYLE = re.compile(
@@ -299,9 +303,9 @@ def residue(text: str, entity: Entity) -> tuple[tuple[int, int, str], ...]:
         (start, end, surface) in code points of ``text``, in order.
     """
     folded = fold(text)
-    words = scan(text, folded)
+    search = _Search(text, folded, scan(text, folded), entity, _signs_of(entity))
     spans = []
-    for start, end in _signs(text, folded, words, entity) + _styles(folded, entity):
+    for start, end in search.spans() + _styles(folded, entity):
         first, last = folded.span(start, end)
         spans.append((first, last, text[first:last]))
     return tuple(sorted(set(spans)))

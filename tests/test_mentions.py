@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -546,7 +547,7 @@ def test_offsets_are_exact_and_nothing_is_left(pieces: list[str]) -> None:
     assert all(text[m.start : m.end] == m.surface for m in mentions)
     ordered = [(m.start, m.end) for m in mentions]
     assert ordered == sorted(ordered)
-    assert all(a[1] <= b[0] for a, b in zip(ordered, ordered[1:], strict=False))
+    assert all(a[1] <= b[0] for a, b in pairwise(ordered))
     assert residue(result.text, WOOD) == ()
     assert find(result.text, WOOD) == ()
     assert len(result.spans) == len(mentions)
@@ -651,10 +652,10 @@ def test_real_records_survive_noise(seed: int) -> None:
     entity = Entity(bridge, "person")
     noisy = []
     for text in passages:
-        marks = sorted(rng.sample(range(len(text)), k=min(5, len(text))), reverse=True)
-        for at in marks:
-            text = text[:at] + rng.choice("\u200b\ufeff\u00ad\u200e") + text[at:]
-        noisy.append(text)
+        strewn = text
+        for at in sorted(rng.sample(range(len(text)), k=min(5, len(text))), reverse=True):
+            strewn = strewn[:at] + rng.choice("\u200b\ufeff\u00ad\u200e") + strewn[at:]
+        noisy.append(strewn)
     try:
         plain = find_all(passages, entity)
     except AmbiguousMention:
