@@ -3,7 +3,7 @@
 A checker works the answer out from data, by the functions that the chapter uses; no answer is
 written down here. ``check("3.1", answer)`` says whether an answer is right, and if not, what to
 look at; ``check("3.1")`` says what kind of answer is wanted. A new exercise is one function
-under :func:`exercise`.
+under :func:`exercise`, here or in one of the modules that ``MODULES`` names.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,10 @@ from chaincheck.published import counts_behind, published_row
 from chaincheck.resampling import half_wins
 from chaincheck.selectivity import measure
 
-__all__ = ["Verdict", "check", "eight_triplets", "exercise", "names"]
+__all__ = ["MODULES", "Verdict", "check", "eight_triplets", "exercise", "names"]
+
+MODULES = ("chaincheck.exercises_ceiling", "chaincheck.exercises_triplets")
+"""Modules with further checkers, imported when an exercise is first asked for."""
 
 Checker = Callable[[Any], str | None]
 
@@ -73,7 +77,14 @@ def exercise(name: str, wanted: str) -> Callable[[Checker], Checker]:
 
 def names() -> tuple[str, ...]:
     """The exercises that can be checked, in order of their chapters."""
-    return tuple(sorted(_CHECKERS, key=lambda name: [int(part) for part in name.split(".")]))
+    found = _checkers()
+    return tuple(sorted(found, key=lambda name: [int(part) for part in name.split(".")]))
+
+
+def _checkers() -> dict[str, tuple[Checker, str]]:
+    for module in MODULES:
+        import_module(module)
+    return _CHECKERS
 
 
 def check(name: str, answer: object = None) -> Verdict:
@@ -86,11 +97,12 @@ def check(name: str, answer: object = None) -> Verdict:
     Raises:
         UsageError: there is no such exercise.
     """
-    if name not in _CHECKERS:
+    checkers = _checkers()
+    if name not in checkers:
         raise UsageError(
             f"there is no exercise {name!r}", remedy=f"The exercises are {', '.join(names())}"
         )
-    checker, wanted = _CHECKERS[name]
+    checker, wanted = checkers[name]
     if answer is None:
         return Verdict(name, None, wanted)
     try:

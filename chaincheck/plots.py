@@ -12,7 +12,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import matplotlib as mpl
 import seaborn as sns
@@ -22,7 +22,6 @@ from matplotlib.lines import Line2D
 from chaincheck.atomic import write_bytes
 from chaincheck.errors import PathLike, UsageError
 from chaincheck.intervals import Interval
-from chaincheck.results import Selectivity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "QUANTITIES",
+    "Measured",
     "effect_plane",
     "effects",
     "mark",
@@ -42,13 +42,37 @@ __all__ = [
 
 FORMATS = (".svg", ".png", ".pdf")
 
+
+class Measured(Protocol):
+    """What a row must hold to be drawn: ``results.Selectivity`` does, ``records.MeasuredRow`` too.
+
+    Attributes:
+        variant: "real", "fict" or "decoy".
+        nominal: AUC(A > D).
+        chain_effect: CE.
+        edit_effect: EE.
+        contrast: Sigma with the interval to decide by.
+    """
+
+    @property
+    def variant(self) -> str: ...  # noqa: D102 - see the attributes
+    @property
+    def nominal(self) -> Interval: ...  # noqa: D102
+    @property
+    def chain_effect(self) -> Interval: ...  # noqa: D102
+    @property
+    def edit_effect(self) -> Interval: ...  # noqa: D102
+    @property
+    def contrast(self) -> Interval: ...  # noqa: D102
+
+
 QUANTITIES: Mapping[str, str] = {
     "nominal": "Nominal\nP(A > D)",
     "chain_effect": "chain effect CE\nP(B > D) − ½",
     "edit_effect": "edit effect EE\nP(A > B) − ½",
     "contrast": "chain selectivity Σ\nCE − |EE|",
 }
-"""What ``effects`` can show: attribute of ``Selectivity`` and the panel's title."""
+"""What ``effects`` can show: attribute of ``Measured`` and the panel's title."""
 
 _RANGES = {"nominal": (0.0, 1.0, 0.5), "contrast": (-1.0, 0.5, 0.0)}
 _MARKS = {"real": ("#0072B2", "o"), "fict": ("#D55E00", "s"), "decoy": ("#009E73", "D")}
@@ -91,7 +115,7 @@ def variant_legend(figure: Figure, variants: Sequence[str]) -> None:
 
 
 def effects(
-    rows: Mapping[str, Sequence[Selectivity]],
+    rows: Mapping[str, Sequence[Measured]],
     quantities: Sequence[str] = tuple(QUANTITIES),
 ) -> Figure:
     """Dots with 95% intervals: one line a label, one color a variant, one panel a quantity.
@@ -127,7 +151,7 @@ def effects(
     return figure
 
 
-def effect_plane(rows: Mapping[str, Sequence[Selectivity]]) -> Figure:
+def effect_plane(rows: Mapping[str, Sequence[Measured]]) -> Figure:
     """Edit effect against chain effect, with the lines on which Sigma is equal.
 
     Sigma is above zero inside the wedge that opens upwards. Labels are numbered so that they do
@@ -166,7 +190,7 @@ def effect_plane(rows: Mapping[str, Sequence[Selectivity]]) -> Figure:
     return figure
 
 
-def _numbered_points(axes: Axes, rows: Mapping[str, Sequence[Selectivity]], variant: str) -> None:
+def _numbered_points(axes: Axes, rows: Mapping[str, Sequence[Measured]], variant: str) -> None:
     """Draw one variant's points; rows that fall on one spot share one label, like "1, 3"."""
     spots: dict[tuple[float, float], list[int]] = {}
     for number, found in enumerate(rows.values(), start=1):

@@ -121,3 +121,12 @@ def test_a_record_of_a_small_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert one.title == "Mine"
     assert one.input != one.data
     assert shortcuts.sets == {}, "too few triplets to measure a judge"
+
+
+def test_recorded_rows_are_drawn_like_measured_ones() -> None:
+    pytest.importorskip("matplotlib", reason="figures need the extra 'book'")
+    from chaincheck.plots import effect_plane, effects
+
+    rows = load_record("shortcuts").sets["musique"].rows
+    assert len(effects(rows).axes) == 4
+    assert len(effect_plane(rows).axes) == 3

@@ -1,0 +1,91 @@
+"""Checkers for the exercises of chapter 1."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from chaincheck.cells import CellScores
+from chaincheck.exercises import exercise
+from chaincheck.items import Item, Triplet, group_triplets
+from chaincheck.judges import Judge, Judgment, fingerprint_of, open_judge
+from chaincheck.judges.surface import Surface
+from chaincheck.selectivity import measure
+from chaincheck.sources import open_source
+from chaincheck.triplets import build
+
+__all__ = ["DifferentNames", "few_triplets"]
+
+_FEW = 60
+
+
+@lru_cache(maxsize=1)
+def few_triplets() -> tuple[Triplet, ...]:
+    """Triplets of all variants from the first facts: enough to see a sign."""
+    records = itertools.islice(open_source("facts").read(None), _FEW)
+    return tuple(group_triplets(build(records).items))
+
+
+class DifferentNames:
+    """A judge that scores a context by minus the number of different names in it."""
+
+    name = "different-names"
+    fingerprint = fingerprint_of({"judge": "different-names", "revision": 1})
+
+    def score(self, items: Iterable[Item]) -> Iterator[Judgment]:
+        """Judge the items one by one, in order."""
+        for item in items:
+            count = len(Surface(item.passages).passages_with_name())
+            yield Judgment(item_id=item.item_id, score=-float(count))
+
+
+def _scores(judge: Judge, variant: str) -> CellScores:
+    chosen = [one for one in few_triplets() if one.variant == variant]
+    found = {
+        cell: np.array([one.score for one in judge.score(one.cells[cell] for one in chosen)])
+        for cell in "ABD"
+    }
+    return CellScores("facts", variant, found["A"], found["B"], found["D"])
+
+
+def _sigma(judge: Judge, variant: str) -> float:
+    return measure(_scores(judge, variant), np.random.default_rng(0), resamples=1).selectivity
+
+
+@exercise("1.1", 'Give two words: "above", "below" or "zero", and "longer" or "shorter".')
+def _length(answer: Any) -> str | None:
+    sign, names = (str(word).strip().casefold() for word in answer)
+    if sign not in {"above", "below", "zero"} or names not in {"longer", "shorter"}:
+        raise ValueError("not those words")
+    judge = open_judge("length")
+    # B is longer than A wherever every name grows; the scores of one such triplet tell the sign.
+    longer = [
+        one
+        for one in few_triplets()
+        if sum(map(len, one.cells["B"].passages)) > sum(map(len, one.cells["A"].passages))
+    ]
+    first = longer[0].cells
+    a, b = (next(iter(judge.score([first[cell]]))).score for cell in "AB")
+    effect = float(np.sign(a - b))
+    if sign != {1.0: "above", -1.0: "below", 0.0: "zero"}[effect]:
+        return "EE counts how often A outscores B. Which of the two is longer?"
+    fict = _scores(judge, "fict")
+    grown = float(np.mean(fict.b > fict.a)) > float(np.mean(fict.b < fict.a))
+    if names != ("longer" if grown else "shorter"):
+        return "Read EE of `length` on the fict variant: whom does the judge prefer there?"
+    return None
+
+
+@exercise("1.2", "Give two numbers to one digit: Sigma on real triplets and on decoys.")
+def _different_names(answer: Any) -> str | None:
+    real, decoy = (float(value) for value in answer)
+    judge = DifferentNames()
+    if abs(real - _sigma(judge, "real")) > 0.051:
+        return "Count the names of B and of D in a real triplet: which cell has one more?"
+    if abs(decoy - _sigma(judge, "decoy")) > 0.051:
+        return "Sigma on real triplets is right. In a decoy triplet, which names does D have?"
+    return None
