@@ -224,6 +224,8 @@ def test_articles_and_sentence_ends() -> None:
     words = dict.fromkeys(first.slots, "x") | {"answer": "Washington, D.C."}
     assert "Washington, D.C. " in (first.fill(words) or "")
     assert first.fill({}) is None
+    words["answer"] = "Oops!... I Did It Again"
+    assert "Oops!... I Did It Again" in (first.fill(words) or "")
 
 
 def test_broken_phrasings_are_named(tmp_path: Path) -> None:

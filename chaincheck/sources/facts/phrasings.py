@@ -78,7 +78,7 @@ class Phrasing(msgspec.Struct, frozen=True):
         if any(slot not in words for slot in self.slots):
             return None
         # A name may bring the mark that ends the sentence: "Washington, D.C.", "Instant Karma!".
-        return re.sub(r"([.!?])[.](?=\s|$)", r"\1", self.text.format_map(words))
+        return re.sub(r"(?<![.!?])([.!?])[.](?=\s|$)", r"\1", self.text.format_map(words))
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
