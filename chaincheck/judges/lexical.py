@@ -157,10 +157,14 @@ class LexicalJudge:
     def __init__(self, cue: str = "lexical") -> None:
         self.name = cue
         self._cue = CUES[cue]
-        settings: dict[str, object] = {"judge": "lexical", "cue": cue, "revision": _REVISION}
+        self.instrument: dict[str, object] = {
+            "judge": "lexical",
+            "cue": cue,
+            "revision": _REVISION,
+        }
         if cue == "unfamiliar-names":
-            settings["letters"] = fingerprint_of(dict(_letter_counts()))
-        self.fingerprint = fingerprint_of(settings)
+            self.instrument["letters"] = fingerprint_of(dict(_letter_counts()))
+        self.fingerprint = fingerprint_of(self.instrument)
 
     def score(self, items: Iterable[Item]) -> Iterator[Judgment]:
         """Judge the items one by one, in order."""
