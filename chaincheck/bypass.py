@@ -22,12 +22,13 @@ __all__ = [
     "Subject",
     "answer_forms",
     "answer_traces",
-    "capitalized_words",
     "distinctive",
     "fold_tokens",
     "holds",
     "holds_name",
+    "lone_surname",
     "sentences",
+    "step_anchor",
     "subject_of",
     "subject_traces",
 ]
@@ -127,17 +128,28 @@ def holds_name(text: str, name: str) -> bool:
     content = [index for index, word in enumerate(wanted) if word not in _STOP] or [0]
     size = len(wanted)
     for start in range(len(tokens) - size + 1):
-        if tokens[start][0] == wanted[0] and all(
-            tokens[start + offset][0] == wanted[offset] for offset in range(size)
-        ):
-            if all(tokens[start + index][1] for index in content):
-                return True
+        same = all(tokens[start + offset][0] == wanted[offset] for offset in range(size))
+        if same and all(tokens[start + index][1] for index in content):
+            return True
     return False
 
 
-def capitalized_words(text: str) -> frozenset[str]:
-    """Folded words that a text writes with a capital at least once."""
-    return frozenset(word for word, upper in _cased_tokens(text) if upper)
+def lone_surname(surname: str, text: str) -> bool:
+    """Whether a surname stands in a text other than at the end of somebody's full name.
+
+    "John Huston" is another person; "Huston" and "Huston Productions" may be the one sought.
+    """
+    tokens = _cased_tokens(text)
+    for place, (word, upper) in enumerate(tokens):
+        if word != surname or not upper:
+            continue
+        before = tokens[place - 1] if place else ("", False)
+        after = tokens[place + 1] if place + 1 < len(tokens) else ("", False)
+        named = before[1] and not before[0][0].isdigit() and before[0] not in _STOP
+        longer = after[1] and after[0] in GENERIC
+        if not named or longer:
+            return True
+    return False
 
 
 def sentences(text: str) -> list[str]:
@@ -321,6 +333,38 @@ def subject_of(
         given = [word for word in distinctive(subject) if word not in _STOP]
         parts = frozenset(word for word in given[:1] if word not in bridge_words)
     return Subject(tuple(dict.fromkeys(names)), words, parts)
+
+
+# Steps whose answer belongs to the pair of the bridge and the named thing ("who does #1 play in
+# True Grit", "when did #1 win the FA Cup"): without the bridge the named thing has many answers.
+_OF_THE_PAIR = re.compile(
+    r"\b(?:play|plays|played|portray\w*|voiced?|voices|character|role|name|wife|husband"
+    r"|girlfriend|boyfriend|daughter|son|father|mother|brother|sister|win|won|wins|have|has"
+    r"|signed|marry|married|rank|ranks|become|became|end)\b"
+)
+_REFERENCE = re.compile(r"#\d+")
+
+
+def step_anchor(question: str, support_title: str, support: str) -> str | None:
+    """A name in a step's question that leads to its answer without the bridge, or None.
+
+    "When did #1 release Best Day Ever?" is answered by the page on Best Day Ever, whoever
+    released it. Only questions that mark the bridge by "#" and a number can be read this way.
+    """
+    if not _REFERENCE.search(question) or ">>" in question:
+        return None
+    if _OF_THE_PAIR.search(question.casefold()):
+        return None
+    bare = _REFERENCE.sub(" ", question)
+    title = fold_tokens(support_title)
+    words = [word for word in fold_tokens(bare) if word not in _STOP]
+    if title and len(words) > 1 and set(title) - _STOP <= set(words) and set(title) - GENERIC:
+        return support_title
+    for run in _runs(fold_tokens(bare), support):
+        telling = [word for word in run.split() if word not in GENERIC and word not in _STOP]
+        if len(run.split()) > 1 and telling and not all(map(gazetteer.is_common, telling)):
+            return run
+    return None
 
 
 def subject_traces(subject: Subject, text: str) -> tuple[str, ...]:

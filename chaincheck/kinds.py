@@ -388,7 +388,12 @@ def nature_of(
     strong.append(gender.pronoun_near(name, passages))
     if any(strong):
         return Nature("person", "person", _single(strong))
-    return Nature("person", "person", gender.pronoun_of_given_name(name))
+    given = gender.pronoun_of_given_name(name)
+    if given is None:
+        # Where every gendered word around is of one gender, that one clashes with none of them.
+        words = {word for text in passages for word in gender.gendered_words(text)}
+        given = words.pop() if len(words) == 1 else None
+    return Nature("person", "person", given)
 
 
 def compatible(one: Nature, other: Nature) -> bool:

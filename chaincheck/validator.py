@@ -20,12 +20,13 @@ from chaincheck.bypass import (
     Subject,
     answer_forms,
     answer_traces,
-    capitalized_words,
     distinctive,
     fold_tokens,
     holds,
     holds_name,
+    lone_surname,
     sentences,
+    step_anchor,
     subject_of,
     subject_traces,
 )
@@ -231,9 +232,9 @@ def q5_question(draft: Draft) -> str | None:
         shared = telling_words(entity.name) & asked
         if shared:
             return f"the question holds {min(shared)!r} of the {role}"
-    if draft.bridge_nature.kind == "person" and draft.bridge_nature.pronoun is None:
-        if gender.gendered_words(question):
-            return "the question tells a gender, that of the bridge is unknown"
+    nature = draft.bridge_nature
+    if nature.kind == "person" and nature.pronoun is None and gender.gendered_words(question):
+        return "the question tells a gender, that of the bridge is unknown"
     return None
 
 
@@ -277,15 +278,10 @@ _ETYMOLOGY = re.compile(
 
 def _leftover(draft: Draft, text: str) -> str | None:
     """What of the old name, or of talk about it, is left in an edited passage."""
-    words = [
-        word for word in fold_tokens(draft.bridge.name) if word in telling_words(draft.bridge.name)
-    ]
-    if draft.bridge_nature.kind == "person":
-        words = words[-1:]
-    names = capitalized_words(text)
-    left = [word for word in words if word in names]
-    if left:
-        return f"still holds {left[0]!r}"
+    name = draft.bridge.name
+    words = [word for word in fold_tokens(name) if word in telling_words(name)]
+    if draft.bridge_nature.kind == "person" and words and lone_surname(words[-1], text):
+        return f"still holds {words[-1]!r}"
     for sentence in sentences(text):
         told = _ETYMOLOGY.search(sentence)
         if told and holds(sentence, draft.replacement.name):
@@ -325,6 +321,10 @@ def q8_fresh(draft: Draft) -> str | None:
         return f"the bridge is {_described(one)}, the replacement {_described(other)}"
     if one.kind == "person" and one.pronoun != other.pronoun:
         return f"the bridge is a {one.pronoun or '?'}, the replacement a {other.pronoun or '?'}"
+    if one.kind == "person" and one.pronoun is None:
+        for index in (draft.earlier, draft.later):
+            if gender.gendered_words(draft.cells["A"][index]):
+                return f"passage {index} tells a gender, that of the bridge is unknown"
     decoy = draft.decoy
     words = telling_words(draft.replacement.name)
     for index, text in enumerate(draft.cells["A"]):
@@ -404,9 +404,14 @@ def bypasses(draft: Draft, cell: str = "D") -> dict[int, str]:
 
 def q9_bypass(draft: Draft) -> str | None:
     """In D nothing but the later support lets a reader reach the answer."""
-    named = subject_traces(draft.subject, draft.cells["D"][draft.later])
+    later = draft.cells["D"][draft.later]
+    named = subject_traces(draft.subject, later)
     if named:
         return f"the later support names the subject of the earlier hop: {_cut(named[0])!r}"
+    title = base_title(draft.chain.passages[draft.later].title)
+    anchor = step_anchor(draft.chain.later.question, title, later)
+    if anchor is not None:
+        return f"the later step is answered by {_cut(anchor)!r}, whatever the bridge"
     return next(iter(bypasses(draft).values()), None)
 
 

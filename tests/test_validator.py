@@ -11,7 +11,7 @@ from chaincheck.chains import Chain, Fact, Hop, Passage
 from chaincheck.items import Edit
 from chaincheck.kinds import Nature
 from chaincheck.mentions import Entity
-from chaincheck.validator import RULES, Decoy, Draft, cell_c, validate
+from chaincheck.validator import RULES, Decoy, Draft, _leftover, cell_c, validate
 
 WOMAN = Nature("person", "person", "she")
 MAN = Nature("person", "person", "he")
@@ -155,7 +155,11 @@ VIOLATIONS = {
     "Q5 gender": (
         "Q5",
         lambda: draft(
-            chain(question="Where was the actress who directed The Quiet Harbor born?"),
+            chain(
+                FILM,
+                Passage("Elena Marsh", "Elena Marsh was a painter, born in Lisbon."),
+                question="Where was the actress who directed The Quiet Harbor born?",
+            ),
             bridge_nature=Nature("person", "person"),
             replacement_nature=Nature("person", "person"),
         ),
@@ -174,6 +178,12 @@ VIOLATIONS = {
     ),
     "Q8 stale": ("Q8", lambda: distractor("A letter by a certain Vance was sold in Oslo.")),
     "Q8 pronoun": ("Q8", lambda: draft(replacement_nature=MAN)),
+    "Q8 gender": (
+        "Q8",
+        lambda: draft(
+            bridge_nature=Nature("person", "person"), replacement_nature=Nature("person", "person")
+        ),
+    ),
     "Q8 kind": ("Q8", lambda: draft(replacement_nature=Nature("place", "town"))),
     "Q9 subject": ("Q9", lambda: distractor("The Quiet Harbor was shot in Lisbon.")),
     "Q9 later": (
@@ -195,6 +205,35 @@ def test_a_violation_is_caught_by_its_rule_alone(name: str) -> None:
     one = make()
     assert failing(one) == [rule]
     assert [found for found, _ in validate(one)] == [rule]
+
+
+@pytest.mark.parametrize(
+    ("step", "caught"),
+    [
+        ("When did #1 open the Gallery of Tides?", True),
+        ("Who did #1 play in the Gallery of Tides?", False),
+        ("Where was #1 born?", False),
+    ],
+)
+def test_a_step_that_a_named_thing_answers_is_a_bypass(step: str, caught: bool) -> None:
+    page = Passage("Elena Marsh", "Elena Marsh opened the Gallery of Tides in Lisbon.")
+    later = msgspec.structs.replace(chain().later, question=step, relation=None)
+    one = draft(chain(FILM, page, ENGINEER, later=later))
+    assert failing(one) == (["Q9"] if caught else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "caught"),
+    [
+        ("Elena Marsh and Marsh Pictures made it.", True),
+        ("Elena Marsh is the sister of Paul Marsh.", False),
+        ("Elena Marsh is short for Helena.", True),
+    ],
+)
+def test_leftovers_of_a_name_are_found(text: str, caught: bool) -> None:
+    """Asked of the rule alone, without the detector of the mentions."""
+    one = draft(chain(FILM, PERSON, Passage("Aside", text), OTHER))
+    assert (_leftover(one, one.cells["B"][2]) is not None) == caught
 
 
 def test_a_distractor_with_bridge_and_answer_is_a_bypass() -> None:
