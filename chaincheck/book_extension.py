@@ -68,6 +68,21 @@ def _copy_mathjax(app: Any) -> None:
     shutil.copytree(source / _MATHJAX_EXTENSIONS, target / _MATHJAX_EXTENSIONS, dirs_exist_ok=True)
 
 
+def _leave_out_thebe(
+    _app: Any, _page: str, _template: str, context: dict[str, Any], _doctree: object
+) -> None:
+    """Drop the scripts for running cells on a remote server, which every page would load.
+
+    Jupyter Book adds them whether or not a page offers that, and twice, which browsers report.
+    """
+    for kind in ("script_files", "css_files"):
+        context[kind] = [
+            file
+            for file in context.get(kind, ())
+            if "thebe" not in f"{getattr(file, 'filename', file)}{vars(file)}".lower()
+        ]
+
+
 def _write_all_after_a_run(_app: Any, env: Any) -> list[str]:
     """Write every page anew once a chapter was read anew.
 
@@ -162,5 +177,6 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("missing-reference", _leave_real_names_plain)
     app.connect("env-before-read-docs", _note_what_is_read)
     app.connect("env-updated", _write_all_after_a_run)
+    app.connect("html-page-context", _leave_out_thebe, priority=900)
     app.connect("build-finished", _forget_faulty_pages)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

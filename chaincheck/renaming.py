@@ -21,7 +21,7 @@ from chaincheck.names import (
 __all__ = ["AmbiguousMention", "Mention", "Renamed", "replace_mentions"]
 
 
-class AmbiguousMention(Exception):  # noqa: N818  (a finding about a text, not a fault)
+class AmbiguousMention(Exception):
     """Something that may or may not be a mention, or a mention that cannot be renamed surely.
 
     Not a fault of the user's: the builder turns it into a rejection.

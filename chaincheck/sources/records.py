@@ -46,7 +46,7 @@ _REMEDIES = {
 }
 
 
-class NoChain(Exception):  # noqa: N818 - tells a reader what to yield; never leaves it
+class NoChain(Exception):
     """A well-formed record that yields no chain: what its ``Unusable`` will say."""
 
     def __init__(self, code: str, reason: str) -> None:
