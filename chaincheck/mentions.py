@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from chaincheck.demonyms import is_place_word
 from chaincheck.folding import INVISIBLE, visible
 from chaincheck.mention_context import in_title, lengthened, quoted_title
 from chaincheck.name_words import GENERIC, REGIONS
@@ -274,6 +275,10 @@ def _no_second_names(text: str, mentions: Sequence[Mention], entity: Entity, num
     starts = {mention.start for mention in mentions}
     partial = entity.kind == "person" and len(tokens(core(entity.name, "person"))) > 1
     for mention in mentions:
+        if entity.kind == "work" and _setting(text, mention):
+            raise AmbiguousMention(
+                f"'{mention.surface}': may be a place", mention.start, mention.end, passage=number
+            )
         bracketed = re.match(rf"[\s(\[{INVISIBLE}]*", text[mention.end :])
         if bracketed and mention.end + bracketed.end() in starts:
             continue
@@ -284,6 +289,15 @@ def _no_second_names(text: str, mentions: Sequence[Mention], entity: Entity, num
                 raise AmbiguousMention(
                     f"'{mention.surface}': {reason}", mention.start, mention.end, passage=number
                 )
+
+
+def _setting(text: str, mention: Mention) -> bool:
+    """Whether a work's title may name a place: "the town of Smallville, Kansas"."""
+    before = visible(text[max(0, mention.start - 20) : mention.start])
+    behind = re.match(r", ([A-Z]\w+(?: [A-Z]\w+)?)", visible(text[mention.end :][:40]))
+    inside = re.search(r"\b(?:in|from|near|at|to|town of|city of|village of) $", before)
+    region = behind is not None and is_place_word(behind.group(1).casefold())
+    return inside is not None or region
 
 
 def _one_place(passages: Sequence[str], hits: Sequence[Sequence[Mention]]) -> None:

@@ -24,7 +24,8 @@ _KNOWN = (
 )
 _NAMES = (
     r"nicknamed|a\.k\.a\.|\baka\b|\balias\b|née|\bnee\b|\bné\b|stage name|pen name|birth name|"
-    r"real name|given name|full name|pseudonym|(?:under|by|in) the name|\bformerly\b|\bborn\b"
+    r"(?:real|given|full|personal|courtesy|temple|posthumous|regnal|maiden|original|legal|native) "
+    r"name|pseudonym|(?:under|by|in) the name|\bformerly\b|\bborn\b"
 )
 _TO_THE_NAME = r"[ :,]*(?:(?:the|of|was|is|as)\s)*[\"“'‘(]?"
 # Directly behind the mention, or behind the parentheses that follow it.

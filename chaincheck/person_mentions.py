@@ -267,7 +267,7 @@ class PersonFinder:
                 reason = "a surname in a passage that never has the full name"
             else:
                 reason = lengthened(sight.text, sight.found, start, end, "person")
-                reason = reason or _eponym(sight, start, end)
+                reason = reason or _eponym(sight, start, end) or _partners(sight, start, end)
             if reason:
                 raise AmbiguousMention(f"'{surface}': {reason}", first, last, passage=number)
             sight.add(start, end, "surname" if (start, end) in sight.surnames else "initials")
@@ -374,4 +374,35 @@ def _eponym(sight: _Sight, start: int, end: int) -> str | None:
             return "the family"
         if after.word not in FUNCTION and not possessive and after.word not in GENERATION:
             return "may be a thing called after the person"
+    return None
+
+
+def _partners(sight: _Sight, start: int, end: int) -> str | None:
+    """Say whether the surname may stand in the name of a firm: "built by Boulton and Watt".
+
+    "Locke and Berkeley" is two persons where the passage names Locke in full.
+    """
+    found = sight.found
+    for link, other in ((start - 1, start - 2), (end, end + 1)):
+        if not (0 <= other < len(found) and found[link].word == "and"):
+            continue
+        partner = found[other]
+        alone = not (other and partner.adjacent and found[other - 1].capitalized)
+        if other > end:
+            alone = not (
+                other + 1 < len(found)
+                and found[other + 1].adjacent
+                and found[other + 1].capitalized
+            )
+        if (
+            not (partner.capitalized and alone and found[max(link, other)].adjacent)
+            or partner.word in FUNCTION
+        ):
+            continue
+        whole = any(
+            at and token.word == partner.word and token.adjacent and found[at - 1].capitalized
+            for at, token in enumerate(found)
+        )
+        if not whole:
+            return "may be a firm of two names"
     return None

@@ -222,6 +222,21 @@ def test_a_thing_called_after_the_person_is_ambiguous() -> None:
     ambiguous("Robert Menzies won. The Menzies government fell.", menzies, "called after")
 
 
+def test_a_firm_of_two_names_is_ambiguous() -> None:
+    watt = Entity("James Watt", "person")
+    ambiguous("James Watt drew it. It was built by Boulton and Watt in 1788.", watt, "firm")
+    text = "James Watt met Matthew Boulton. Boulton and Watt agreed."
+    assert (
+        renamed(text, watt, KELLY) == "Grace Kelly met Matthew Boulton. Boulton and Kelly agreed."
+    )
+
+
+def test_a_work_named_like_its_setting_is_ambiguous() -> None:
+    show = Entity("Smallville", "work")
+    assert len(find('It aired after "Smallville" in 2001.', show)) == 1
+    ambiguous("He lives in the town of Smallville, Kansas.", show, "place")
+
+
 def test_plural_of_a_family_is_ambiguous() -> None:
     ambiguous(
         "George Gershwin wrote it. The Gershwins toured.", Entity("George Gershwin", "person")
@@ -403,6 +418,7 @@ def test_adjectives_and_inhabitants_are_ambiguous(text: str) -> None:
         "The scholar Wilbur Ross (Al-Rassi, 981–1037) wrote.",
         "Wilbur Ross (born William Rosenberg; 1938) acted.",
         "Wilbur Ross, better known as Bill Rossi, acted.",
+        "Wilbur Ross (628 – 683), personal name Li Zhi, ruled.",
         "Ann Hinsch (later known as Wilbur Ross) acted.",
         "He took the stage name of Wilbur Ross.",
         "Wilbur Ross (/ˈwɪlbər/ WIL-bur) acted.",
