@@ -6,8 +6,9 @@
 unexport PYTHONPATH PYTHONHOME
 RUN := .venv/bin/python -m
 ARGS ?=
+SHARED ?= ../shared/data
 
-.PHONY: help book test lint bench clean setup-book setup-test
+.PHONY: help book test lint bench records clean setup-book setup-test
 .DEFAULT_GOAL := help
 
 help:
@@ -15,6 +16,7 @@ help:
 	@echo "make test    set up and run the tests"
 	@echo "make lint    style and types: ruff and mypy --strict"
 	@echo "make bench   timings, side by side with plain loops"
+	@echo "make records measure anew what the pages quote of data sets in SHARED=FOLDER"
 	@echo "make clean   remove what was built (not .venv)"
 	@echo
 	@echo "PYTHON=/path/to/python3.11 names the interpreter; ARGS='...' is passed on,"
@@ -36,6 +38,10 @@ lint: setup-test
 	@$(RUN) ruff check .
 	@$(RUN) ruff format --check .
 	@$(RUN) mypy chaincheck
+
+# What the pages say about data that may not be passed on; its files lie in SHARED.
+records: setup-book
+	@$(RUN) chaincheck.records "$(SHARED)"
 
 bench: setup-test
 	@$(RUN) pytest tests/benchmarks -q -s $(ARGS)

@@ -2,9 +2,9 @@
 
 The text is the only copy that is kept under version control; the executed ``.ipynb`` is a build
 product. It carries a key in its own metadata, a hash of everything that can change what it
-shows: the text, the parameters, the files that parameters name, every file of the package and
-the version of every installed distribution. A cache that looks at the cells only would go on
-showing the numbers of a module that has since been corrected.
+shows: the text, the parameters, the files that parameters name, every file of the package, the
+book's data and the version of every installed distribution. A cache that looks at the cells only
+would go on showing the numbers of a module that has since been corrected.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ __all__ = [
 # Raised whenever the shape of what is written changes, so that older output is made anew.
 _FORMAT = 1
 _TAG = "parameters"
+# What a checkout keeps below book/ for chapters to read.
+_DATA = {".csv", ".gz", ".json", ".jsonl", ".toml", ".tsv"}
 
 
 @dataclass(frozen=True)
@@ -189,13 +191,17 @@ def check_parameters(
             )
 
 
-def _package_files() -> Iterator[Path]:
+def _code_and_data() -> Iterator[tuple[str, Path]]:
+    """Yield every file that a chapter may import or read, with its name in the checkout."""
     package = Path(__file__).resolve().parent
     for path in sorted(package.rglob("*")):
         inside = path.relative_to(package).parts
         hidden = any(part.startswith(".") or part == "__pycache__" for part in inside)
         if path.is_file() and not hidden:
-            yield path
+            yield path.relative_to(package.parent).as_posix(), path
+    for path in sorted(package.parent.joinpath("book").rglob("*")):
+        if path.suffix in _DATA and path.is_file():
+            yield path.relative_to(package.parent).as_posix(), path
 
 
 def _file_digest(path: Path) -> str:
@@ -232,14 +238,13 @@ def _environment() -> list[str]:
 def _key(
     source: Path, known: Mapping[str, Parameter], parameters: Mapping[str, object], folder: Path
 ) -> str:
-    package = Path(__file__).resolve().parent
     effective = {name: item.default for name, item in known.items()} | dict(parameters)
     facts = {
         "format": _FORMAT,
         "source": _file_digest(source),
         "parameters": repr(sorted(parameters.items())),
         "files": sorted({_file_digest(path) for path in _named_files(effective, folder)}),
-        "package": [(p.relative_to(package).as_posix(), _file_digest(p)) for p in _package_files()],
+        "package": [(name, _file_digest(path)) for name, path in _code_and_data()],
         "environment": _environment(),
         "kernel": list(KERNEL_SETTINGS),
     }

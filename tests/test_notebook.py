@@ -173,7 +173,7 @@ class TestRunning:
         out.write_text(json.dumps(notebook))
         assert run(scale=3) == 5
 
-    def test_a_change_in_any_module_runs_the_chapter_again(self, tmp_path: Path) -> None:
+    def test_a_change_in_any_module_or_data_runs_the_chapter_again(self, tmp_path: Path) -> None:
         package = tmp_path / "lib" / "chaincheck"
         shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
         (package / "answer.py").write_text("VALUE = 1\n")
@@ -195,7 +195,12 @@ class TestRunning:
         assert text == "value 1\n"
         assert run() == (text, written)
         (package / "answer.py").write_text("VALUE = 2\n")
-        assert run()[0] == "value 2\n"
+        text, written = run()
+        assert text == "value 2\n"
+        data = package.parent / "book" / "records" / "yields.json"
+        data.parent.mkdir(parents=True)
+        data.write_text("{}")  # data that chapters may read
+        assert run()[1] != written
 
     def test_two_runs_give_the_same_bytes(self, tmp_path: Path) -> None:
         source = write(
