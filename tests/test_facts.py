@@ -12,6 +12,7 @@ import pytest
 from chaincheck.chains import Chain, Passage
 from chaincheck.errors import DuplicateItem, InvalidItem, UnreadableFile, UsageError, WrongSource
 from chaincheck.invented import fold, identity_words
+from chaincheck.sources import open_source
 from chaincheck.sources.facts import FactsSource, facts_summary, load_tables, read_table
 from chaincheck.sources.facts.phrasings import (
     PHRASINGS,
@@ -353,6 +354,16 @@ def test_an_exchange_leaves_no_surface_trace(world: str) -> None:
         assert stands(cell_b[chain.earlier.support], decoy.tail)
         close += len(chain.bridge.split()) == len(decoy.tail.split())
     assert close >= 0.95 * len(chains(world))
+
+
+@pytest.mark.parametrize("name", ["facts", "facts-invented"])
+def test_the_registry_opens_both_worlds(name: str) -> None:
+    source = open_source(name)
+    assert source.name == name
+    chain = next(iter(source.read(TABLES / "country_capital_river.csv")))
+    assert isinstance(chain, Chain)
+    assert chain.source == name
+    assert chain.source_id.startswith(f"{name}/country_capital_river/")
 
 
 def test_same_seed_same_chains_other_seed_others() -> None:
