@@ -14,7 +14,12 @@ The tree::
     │   ├── IncompleteTriplet       a triplet that lacks one of its cells
     │   ├── InvalidScore            a score that is not a finite number
     │   ├── MissingScore            an item that has no score
-    │   └── UnknownScore            a score for no item of the data
+    │   ├── MissingJudgment         an item that a judgment log does not hold
+    │   ├── UnknownScore            a score for no item of the data
+    │   └── IntegrityError          exit 3: a judgment log that cannot be trusted
+    │       ├── DamagedLog          a record that is not as it was written, or not in its place
+    │       └── ForeignLog          a log of another instrument, or a file that is no log
+    ├── LogInUse                    a judgment log that another process is writing
     ├── UnwritableOutput            a path that cannot be written, or a full disk
     ├── NotebookFailed              a notebook's cell that raised; exit 1
     └── MeasuredFailure             a check that ran and failed; exit 1
@@ -32,13 +37,18 @@ from typing import ClassVar
 __all__ = [
     "BrokenLine",
     "ChainCheckError",
+    "DamagedLog",
     "DuplicateItem",
+    "ForeignLog",
     "IncompleteTriplet",
     "InputError",
+    "IntegrityError",
     "InvalidItem",
     "InvalidScore",
+    "LogInUse",
     "MeasuredFailure",
     "MissingExtra",
+    "MissingJudgment",
     "MissingScore",
     "NotebookFailed",
     "PathLike",
@@ -157,8 +167,44 @@ class MissingScore(InputError):
     """An item of the data that the score file does not mention."""
 
 
+class MissingJudgment(InputError):
+    """An item that a judgment log holds no judgment of; it is never given a made-up score."""
+
+
 class UnknownScore(InputError):
     """A score for an item that the data does not hold."""
+
+
+class IntegrityError(InputError):
+    """A judgment log that cannot be trusted to say what a judge said; nothing of it is used."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class DamagedLog(IntegrityError):
+    """A record that is not as it was written, or that does not follow the one before it."""
+
+
+class ForeignLog(IntegrityError):
+    """A log that another instrument wrote, or a file that is no judgment log."""
+
+
+class LogInUse(ChainCheckError):
+    """A judgment log that another process is writing.
+
+    Args:
+        path: the log.
+        pid: the process, where the system tells which.
+    """
+
+    def __init__(self, path: PathLike, pid: int | None) -> None:
+        self.path = os.fspath(path)
+        self.pid = pid
+        who = "another process" if pid is None else f"process {pid}"
+        super().__init__(
+            _one_line(f"{self.path}: {who} is writing this log"),
+            remedy="Let it finish or stop it: what it has recorded is kept, and is not asked again",
+        )
 
 
 class UnwritableOutput(ChainCheckError):
