@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ from hypothesis import strategies as st
 from chaincheck.chains import Chain, Unusable
 from chaincheck.errors import InputError
 from chaincheck.index import read_index
-from chaincheck.items import Item, read_items, read_triplets
+from chaincheck.items import Item, read_items, read_triplets, write_items
 from chaincheck.scores import join_files, read_scores
 from chaincheck.sources import open_source
 from chaincheck.sources.hub import to_original
@@ -128,6 +129,7 @@ def _source(name: str) -> Callable[[Path], object]:
         found = list(open_source(name).read(path))
         for one in found:
             assert isinstance(one, Chain | Unusable)
+            msgspec.json.encode(one)  # whatever is read can be written
             if isinstance(one, Chain):
                 for hop in (one.earlier, one.later):
                     assert 0 <= hop.support < len(one.passages)
@@ -144,6 +146,9 @@ def _items(path: Path) -> object:
         assert item.passages and all(passage.strip() for passage in item.passages)
         for index in (*item.earlier_support, *item.later_support):
             assert 0 <= index < len(item.passages)
+    copy_path = path.with_name("copy.jsonl")
+    write_items(copy_path, found)
+    assert list(read_items(copy_path)) == found
     return found
 
 
