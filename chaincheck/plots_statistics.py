@@ -85,8 +85,8 @@ def roof_figure(chain_effects: Sequence[float] = (0.5, 0.3, 0.1)) -> Figure:
                 color=color,
                 annotation_clip=False,
             )
-        axes.annotate("CE − EE", (-0.33, 0.83), ha="left", color="#555555")
-        axes.annotate("CE + EE", (0.33, 0.83), ha="right", color="#555555")
+        axes.annotate("CE − EE", (-0.48, 0.85), ha="left", color="#555555")
+        axes.annotate("CE + EE", (0.48, 0.85), ha="right", color="#555555")
         axes.set(xlim=(-0.5, 0.5), ylim=(-0.45, 0.95), xlabel="edit effect EE")
         axes.set_ylabel("selectivity Σ")
     return figure
@@ -216,7 +216,7 @@ def bias_figure(studies: Sequence[CoverageStudy]) -> Figure:
                 axes.plot(edit, middle, marker=marker, markersize=5, color=color, label=label)
             axes.set_title(f"n = {n:,}", fontsize=11)
         figure.supxlabel("true edit effect EE", fontsize=11)
-        figure.supylabel("less the true Σ", fontsize=11)
+        figure.supylabel("distance from the true Σ", fontsize=11)
         _legend(figure, panels[0], 3)
     return figure
 
