@@ -1,4 +1,4 @@
-"""Countries with their adjectives, and the states of the USA: names whose change leaves traces.
+"""Countries with their adjectives, states of the USA, and cities that need no region.
 
 A country renamed in a passage that also says "French" would be half-renamed, and a state is no
 stand-in for a country. Names are folded to lower case; a leading "the" is dropped by the caller.
@@ -81,6 +81,23 @@ _STATES = frozenset(
         "vermont|virginia|washington|west virginia|wisconsin|wyoming"
     ).split("|")
 )
+# Cities that a text names without their region.
+_CITIES = frozenset(
+    (
+        "amsterdam|athens|bangkok|barcelona|beijing|beirut|belgrade|berlin|birmingham|bombay|"
+        "boston|brussels|bucharest|budapest|buenos aires|cairo|calcutta|chicago|cologne|"
+        "copenhagen|cracow|dallas|damascus|delhi|detroit|dresden|dublin|edinburgh|florence|"
+        "frankfurt|geneva|genoa|glasgow|hamburg|hanoi|havana|helsinki|hollywood|hong kong|istanbul|"
+        "jakarta|jerusalem|kiev|kyoto|leipzig|lima|lisbon|liverpool|london|los angeles|lyon|madrid|"
+        "manchester|manila|marseille|melbourne|mexico city|milan|minneapolis|minsk|montreal|"
+        "moscow|mumbai|munich|nanjing|naples|new delhi|new york city|odessa|osaka|oslo|ottawa|"
+        "palermo|paris|philadelphia|phoenix|pittsburgh|prague|rio de janeiro|rome|rotterdam|"
+        "saint petersburg|san diego|san francisco|santiago|seattle|seoul|seville|shanghai|sofia|"
+        "st petersburg|stockholm|strasbourg|sydney|tehran|tel aviv|tokyo|toronto|trieste|turin|"
+        "vancouver|venice|vienna|warsaw|zagreb|zurich|atlanta|baltimore|cincinnati|cleveland|"
+        "denver|houston|miami|nashville|new orleans|sacramento|st louis"
+    ).split("|")
+)
 _CALENDAR = frozenset(
     "january february march april may june july august september october november december "
     "monday tuesday wednesday thursday friday saturday sunday".split()
@@ -88,11 +105,13 @@ _CALENDAR = frozenset(
 _DEMONYMS = frozenset(_COUNTRIES.values()) | frozenset(_CONTINENTS.values())
 
 
-def sort_of(name: str) -> Literal["country", "state"] | None:
-    """Whether a folded name is a country's or a state's ("georgia" counts as a state)."""
+def sort_of(name: str) -> Literal["country", "state", "town"] | None:
+    """Whether a folded name is a country's, a state's ("georgia" is one) or a known city's."""
     if name in _STATES:
         return "state"
-    return "country" if name in _COUNTRIES else None
+    if name in _COUNTRIES:
+        return "country"
+    return "town" if name in _CITIES else None
 
 
 def demonym(name: str) -> str | None:

@@ -67,6 +67,12 @@ _TITLES_SHE = frozenset(
     "ms sultana tsarina archduchess wife mother daughter sister aunt niece grandmother "
     "granddaughter girlfriend actress businesswoman".split()
 )
+# After a name in a list of relatives these may well tell of somebody else.
+_KIN = frozenset(
+    "god husband father son brother uncle nephew grandfather grandson wife mother daughter sister "
+    "aunt niece grandmother granddaughter boyfriend girlfriend widow widower man woman boy "
+    "girl".split()
+)
 _RELATIONS: dict[str, Pronoun] = {
     "father": "he",
     "husband": "he",
@@ -225,7 +231,7 @@ def pronoun_near(name: str, texts: Iterable[str]) -> Pronoun | None:
             elif before in _TITLES_SHE:
                 found.add("she")
             for word in _words(match.group("after") or "")[:8]:
-                if word in _WORDS and word not in {"god"}:
+                if word in _WORDS and word not in _KIN:
                     found.add(_WORDS[word])
                     break
     return found.pop() if len(found) == 1 else None

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chaincheck import gazetteer, gender
 from chaincheck.chains import Passage
@@ -67,7 +67,7 @@ _SORTS: dict[str, tuple[Kind, str]] = {
     "building": ("place", "building castle palace church cathedral museum hotel theater theatre"),
     "continent": ("place", "continent"),
     "school": ("organization", "university college school institute academy conservatory"),
-    "band": ("organization", "band group duo trio quartet orchestra ensemble choir"),
+    "band": ("organization", "band duo trio quartet orchestra ensemble choir"),
     "team": ("organization", "team club"),
     "label": ("organization", "label"),
     "company": (
@@ -122,7 +122,7 @@ _NAME_NOUNS = frozenset(
     "college school institute academy conservatory orchestra navy army agency bureau league "
     "foundation association party republic kingdom records company corporation war prize award "
     "language band peninsula region territory stadium arena airport museum castle palace cathedral "
-    "church hotel press bank airlines garden club islands sound street bridge park".split()
+    "hotel press bank airlines garden club islands sound street bridge park".split()
 )
 _NAME_SORTS = {"records": "label", "islands": "island", "garden": "arena", "airlines": "company"}
 
@@ -130,7 +130,7 @@ _NAME_SORTS = {"records": "label", "islands": "island", "garden": "arena", "airl
 _PERSON_SLOTS = frozenset(
     (
         "father|mother|spouse|husband|wife|child|sibling|director|author|composer|"
-        "screenwriter|cast member|creator|producer|founder|founded by|head of government|"
+        "screenwriter|cast member|producer|founder|founded by|head of government|"
         "head of state|named after person|discoverer or inventor|architect|painter|editor|"
         "presenter|chairperson|owner person|lyricist|doctoral advisor|ruler|narrator|"
         "inventor|leader|film editor|cinematographer|voice actor"
@@ -156,7 +156,14 @@ _ORGANIZATION_SLOTS = frozenset(
 )
 # Where people are born or die is a town unless the name is known for a region.
 _TOWN_SLOTS = frozenset(
-    ("place of birth", "place of death", "licensed to broadcast to", "location of formation")
+    (
+        *("place of birth", "place of death", "licensed to broadcast to", "work location"),
+        *("location of formation", "headquarters location", "residence"),
+    )
+)
+# What is made or done by somebody: a person or a group, never a place.
+_BY_SOMEBODY = frozenset(
+    ("performer", "author", "composer", "creator", "cast member", "director", "producer")
 )
 _SLOT_SORTS = {
     "member of sports team": "team",
@@ -186,7 +193,7 @@ _COPULA = re.compile(
 )
 _STOP_HEAD = re.compile(
     r"\b(?:of|in|from|at|by|for|on|with|that|which|who|whose|located|based|founded|situated"
-    r"|known|best|born|near|between|to)\b|,"
+    r"|and|known|best|born|near|between|to)\b|,"
 )
 
 
@@ -275,7 +282,8 @@ def sort_near(name: str, passages: Iterable[str]) -> str | None:
     for text in passages:
         for match in before.finditer(text):
             word = _WORD.findall(match.group("words"))[-1]
-            if word.islower() and word in _NOUNS:
+            # "the film Aaron Spelling produced": a work before a name seldom is what it names.
+            if word.islower() and word in _NOUNS and kind_of(_NOUNS[word]) != "work":
                 found.add(_NOUNS[word])
         for match in after.finditer(text):
             phrase = _STOP_HEAD.split(match.group("words"), maxsplit=1)[0]
@@ -317,6 +325,12 @@ def _single(values: Iterable[str | None]) -> str | None:
     return known.pop() if len(known) == 1 else None
 
 
+def _with_region(name: str, passages: Sequence[str]) -> bool:
+    """Whether a text writes the name as a town's is written: "in NAME, Ontario"."""
+    pattern = re.compile(rf"\b(?:in|at|from|to|near|of|midtown|downtown) {re.escape(name)}, [A-Z]")
+    return any(pattern.search(text) for text in passages)
+
+
 def _named_as_team(name: str, passages: Sequence[str]) -> bool:
     """Whether a text speaks of a place's name as of the team that plays there."""
     verbs = r"(?:joined|rejoined|signed (?:for|with)|played for|plays for|loan to|loan at|moved to)"
@@ -351,14 +365,19 @@ def nature_of(
         The nature; parts that are unknown or contradictory are None.
     """
     named = sort_in_name(name)
+    if kind_of(named) == "place" and slot in _BY_SOMEBODY:
+        named = None  # "Madina Lake" made an album: it is no lake
     defined = _single(sort_in_definition(page.text) for page in own_pages)
     defined = defined or sort_near(name, passages)
     asked = sort_in_question(question, slot)
-    if asked is None and slot in _TOWN_SLOTS and " ".join(name.casefold().split()) not in REGIONS:
+    if (
+        asked is None
+        and slot in _TOWN_SLOTS
+        and _with_region(name, passages)
+        and " ".join(name.casefold().split()) not in REGIONS
+    ):
         asked = "town"
     sort = named or defined or asked
-    if named is None and defined and asked and kind_of(defined) != kind_of(asked):
-        sort = defined
     settled = (
         normal_kind(kind)
         or (kind_of(sort) if named or defined else None)
@@ -397,9 +416,10 @@ def nature_of(
 
 
 def compatible(one: Nature, other: Nature) -> bool:
-    """Whether one entity can take the other's place in a text without a clash of kind.
+    """Whether one real entity can take the other's place in a text without a clash of kind.
 
-    Kinds must be known and equal; sorts equal where either is known, since an unknown sort may
-    be any; pronouns are compared by the caller, who knows whether the text needs one.
+    Kinds and sorts must be known and equal; pronouns are compared by the caller.
     """
-    return one.kind is not None and one.kind == other.kind and one.sort == other.sort
+    return (
+        one.kind is not None and one.sort is not None and one == replace(other, pronoun=one.pronoun)
+    )

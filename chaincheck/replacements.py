@@ -17,7 +17,7 @@ from chaincheck.bypass import fold_tokens
 from chaincheck.chains import Chain, Fact, Hop, Passage, Unusable
 from chaincheck.invented import TakenNames, invent
 from chaincheck.kinds import Nature, base_title, compatible, nature_of
-from chaincheck.mentions import AmbiguousMention, Entity, find
+from chaincheck.mentions import AmbiguousMention, Entity, find, residue
 from chaincheck.names import Shape, core, shape
 from chaincheck.slots import slot_of
 from chaincheck.validator import telling_words
@@ -288,13 +288,24 @@ def real_candidates(
 def invented_name(
     name: str, nature: Nature, rng: np.random.Generator, taken: TakenNames | Sequence[str]
 ) -> str | None:
-    """Invent a name after the bridge's; None where its kind is unknown or none can be found."""
+    """Invent a name after the bridge's; None where its kind is unknown or none can be found.
+
+    General words of the bridge's name stay ("River", "University"), unless so many would stay
+    that the new name still points at the old one ("Madison Square Garden"): then only the last
+    does.
+    """
     if nature.kind is None:
         return None
     finer = nature.sort if nature.sort in _INVENTED_SORTS else None
     kind = _INVENTED_SORTS.get(finer or "", nature.kind)
     try:
-        return invent(kind, name, rng, taken, nature.pronoun)
+        invented = invent(kind, name, rng, taken, nature.pronoun)
+        if not residue(invented, Entity(name, nature.kind)):
+            return invented
+        words = name.split()
+        like = " ".join([*("Walden" if word.istitle() else word for word in words[:-1]), words[-1]])
+        invented = invent(kind, like, rng, taken, nature.pronoun)
+        return None if residue(invented, Entity(name, nature.kind)) else invented
     except ValueError:
         return None
 

@@ -14,6 +14,7 @@ __all__ = ["slot_of"]
 # Wordings of a first hop -> slot. The first pattern that matches decides; the wordings on the
 # left are those of questions in English, the slots those of Wikidata where it has one.
 _WORDINGS: tuple[tuple[str, str], ...] = (
+    (r"^who (?:does|did|do|is|was)\b.*\b(?:play|played by)\b", "role"),
     (
         r"^who\b.*\b(?:play|plays|played|playing|voice[sd]?|starred|stars|star|acted|portray\w*)\b",
         "cast member",
@@ -67,6 +68,8 @@ _WORDINGS: tuple[tuple[str, str], ...] = (
     (r"\b(?:what|which) (?:political )?party\b", "member of political party"),
 )
 _COMPILED = tuple((re.compile(pattern), slot) for pattern, slot in _WORDINGS)
+# A source tells "who plays Thelma in X" from "who is in the cast of X"; both lead to an actor of X.
+_SAME = {"cast role": "cast member"}
 _ARROW = re.compile(r"^(?P<subject>.*?)\s*>>\s*(?P<relation>.*)$", re.DOTALL)
 
 
@@ -79,7 +82,8 @@ def slot_of(relation: str | None, question: str) -> str | None:
         hop without a slot lends no decoys and borrows replacements by kind and sort only.
     """
     if relation and len(relation) <= 60 and "#" not in relation and "?" not in relation:
-        return " ".join(relation.casefold().split())
+        slot = " ".join(relation.casefold().split())
+        return _SAME.get(slot, slot)
     arrow = _ARROW.match(question)
     if arrow:
         return " ".join(arrow.group("relation").casefold().split()) or None

@@ -317,7 +317,8 @@ def q7_minimal(draft: Draft) -> str | None:
 def q8_fresh(draft: Draft) -> str | None:
     """The replacement is new to the context (or stands in the decoy only) and of one kind."""
     one, other = draft.bridge_nature, draft.replacement_nature
-    if not compatible(one, other):
+    alike = one.kind is not None and (one.kind, one.sort) == (other.kind, other.sort)
+    if not (alike if draft.variant == "fict" else compatible(one, other)):
         return f"the bridge is {_described(one)}, the replacement {_described(other)}"
     if one.kind == "person" and one.pronoun != other.pronoun:
         return f"the bridge is a {one.pronoun or '?'}, the replacement a {other.pronoun or '?'}"
