@@ -49,6 +49,7 @@ def command() -> None:
         "chaincheck build --source twowiki dev.json --out t.jsonl.gz --variants real,decoy",
         "chaincheck build --source facts --out facts.jsonl.gz --cells A,B,D,C --seed 1",
         "chaincheck build --source documents my_rows.jsonl --out mine.jsonl.gz",
+        "chaincheck build --source facts --out train.jsonl.gz --test-out test.jsonl.gz",
     )
 )
 @click.option("--source", required=True, help="Layout of the input; 'facts' needs no input.")
@@ -59,6 +60,14 @@ def command() -> None:
 @click.option("--seed", default=0, show_default=True, help="Same seed, same bytes.")
 @click.option("--distractors", type=click.IntRange(0), help="Keep at most this many distractors.")
 @click.option("--limit", type=click.IntRange(1), help="Read at most this many records.")
+@click.option("--test-out", type=click.Path(), help="A second file, for a test split.")
+@click.option(
+    "--test-share",
+    default=0.2,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Share of the triplets in it; no bridge and no later step is in both files.",
+)
 @click.option("--report", type=click.Path(), help="Write the rejection report as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def build(  # noqa: PLR0917 - click passes every option by name
@@ -70,6 +79,8 @@ def build(  # noqa: PLR0917 - click passes every option by name
     seed: int,
     distractors: int | None,
     limit: int | None,
+    test_out: str | None,
+    test_share: float,
     report: str | None,
     as_json: bool,
 ) -> None:
@@ -85,6 +96,8 @@ def build(  # noqa: PLR0917 - click passes every option by name
         seed=seed,
         distractors=distractors,
         limit=limit,
+        test_out=test_out,
+        test_share=test_share,
         report_path=report,
         progress=_progress,
     )

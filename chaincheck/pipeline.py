@@ -23,7 +23,7 @@ from chaincheck.atomic import open_output, write_bytes, write_lines
 from chaincheck.cells import CellScores
 from chaincheck.errors import PathLike, UsageError
 from chaincheck.intervals import Interval
-from chaincheck.items import VARIANTS, Item, read_items, write_items
+from chaincheck.items import VARIANTS, Item, encode_item, read_items, write_items
 from chaincheck.judges import CUES, Judge, open_judge
 from chaincheck.reports import BuildReport
 from chaincheck.results import By, Selectivity, Signature, report
@@ -71,6 +71,8 @@ def build_file(
     distractors: int | None = None,
     limit: int | None = None,
     report_path: PathLike | None = None,
+    test_out: PathLike | None = None,
+    test_share: float = 0.2,
     progress: Progress = _silent,
 ) -> BuildReport:
     """Build the triplets of a data set and write them, whole or not at all.
@@ -85,6 +87,9 @@ def build_file(
         distractors: keep at most this many passages beside the supports; None keeps all.
         limit: read at most this many records; None reads all.
         report_path: where to write the report as JSON.
+        test_out: a second file, for a test share that has no bridge and no later step in common
+            with what then goes to ``out``.
+        test_share: how much of the triplets goes there.
         progress: wraps the records in a progress bar.
 
     Raises:
@@ -92,19 +97,21 @@ def build_file(
         UsageError: no such source, variant or cell.
         UnwritableOutput: an output cannot be written, which is known before anything is read.
     """
-    from chaincheck.triplets import build  # its tables of names are not needed to evaluate
+    # Their tables of names are not needed to evaluate.
+    from chaincheck.splits import split
+    from chaincheck.triplets import build
 
     reader = open_source(source)
     if path is None and reader.name not in EMBEDDED and not source.startswith("hub:"):
         raise UsageError(f"the source {source!r} needs an input", remedy="Name its file")
     report = BuildReport()
+    test: list[Item] = []
 
     def items() -> Iterator[Item]:
-        nonlocal report
+        nonlocal report, test
         read = itertools.islice(reader.read(path), limit)
-        records = progress(read, what=f"reading {source}")
         result = build(
-            records,
+            progress(read, what=f"reading {source}"),
             variants=variants,
             cells=cells,
             seed=seed,
@@ -112,12 +119,20 @@ def build_file(
             progress=progress,
         )
         report = result.report
-        yield from result.items
+        if test_out is None:
+            yield from result.items
+            return
+        train, test = split(result.items, test_share, seed)
+        yield from train
 
     # The outputs are opened first: an hour's work must not end at a path that cannot be written.
     with contextlib.ExitStack() as stack:
         report_file = stack.enter_context(open_output(report_path)) if report_path else None
+        test_file = stack.enter_context(open_output(test_out)) if test_out else None
         write_items(out, items())
+        if test_file:
+            for item in test:
+                test_file.write(encode_item(item) + b"\n")
         if report_file:
             report_file.write(report.to_json().encode() + b"\n")
     return report

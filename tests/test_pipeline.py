@@ -81,3 +81,21 @@ def test_a_source_without_its_file_is_refused(tmp_path: Path) -> None:
 
 def test_limit_reads_that_many_records(tmp_path: Path) -> None:
     assert build_file("facts", None, tmp_path / "t.jsonl", limit=3).records == 3
+
+
+def test_a_test_split_shares_no_bridge_and_no_later_step(tmp_path: Path) -> None:
+    whole, train, test = (tmp_path / name for name in ("all.jsonl", "train.jsonl", "test.jsonl"))
+    build_file("facts", None, whole, limit=90)
+    build_file("facts", None, train, limit=90, test_out=test, test_share=0.3)
+    rows = {path: list(read_items(path)) for path in (whole, train, test)}
+    assert sorted(one.item_id for one in rows[whole]) == sorted(
+        one.item_id for path in (train, test) for one in rows[path]
+    )
+    share = len(rows[test]) / len(rows[whole])
+    assert 0.2 < share < 0.4
+    for seen in (
+        lambda one: one.bridge,
+        lambda one: one.passages[one.later_support[0]] if one.cell == "A" else None,
+    ):
+        common = {seen(one) for one in rows[train]} & {seen(one) for one in rows[test]}
+        assert common <= {None}
