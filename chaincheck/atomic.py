@@ -22,7 +22,7 @@ from typing import IO, cast
 
 from chaincheck.errors import PathLike, UnwritableOutput
 
-__all__ = ["OutputFile", "open_output", "write_bytes", "write_lines"]
+__all__ = ["OutputFile", "open_output", "sync_folder", "write_bytes", "write_lines"]
 
 _LEVEL = 6
 _CHUNK = 2**20
@@ -73,7 +73,7 @@ def _mode(target: Path) -> int:
     return 0o666 & ~mask
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make a rename durable where folders can be flushed; elsewhere it is durable soon."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
@@ -190,7 +190,7 @@ def open_output(path: PathLike) -> Iterator[OutputFile]:
             raise body.explain(path, cause) from None
         return
     yield from _replace(path, target, packed=packed)
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 def write_lines(path: PathLike, lines: Iterable[bytes]) -> int:

@@ -23,6 +23,7 @@ __all__ = [
     "LONGEST_LINE",
     "decode_object",
     "decode_text",
+    "open_bytes",
     "read_lines",
     "read_objects",
     "read_records",
@@ -46,7 +47,12 @@ _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
 _HALF_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-def _open(path: PathLike) -> IO[bytes]:
+def open_bytes(path: PathLike) -> IO[bytes]:
+    """Open a file for reading, unpacked if its first bytes say that it is gzipped.
+
+    Raises:
+        UnreadableFile: missing, a folder, not permitted, or packed in another way.
+    """
     try:
         raw = io.BufferedReader(io.FileIO(os.fspath(path)), _CHUNK)
         head = raw.peek(8)[:8]
@@ -127,7 +133,7 @@ def read_lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
     """
     number = 0
     found = False
-    with _open(path) as file:
+    with open_bytes(path) as file:
         while True:
             try:
                 line = file.readline(LONGEST_LINE + 1)
@@ -213,7 +219,7 @@ class _ArrayScanner:
 def _read_array(path: PathLike) -> Iterator[tuple[int, bytes]]:
     """Yield the elements of a JSON array, each with the line on which it starts."""
     scanner = _ArrayScanner(path)
-    with _open(path) as file:
+    with open_bytes(path) as file:
         while True:
             try:
                 chunk = file.read(_CHUNK)
@@ -317,7 +323,7 @@ _NAMES = {list: "an array", str: "a string", bool: "true or false", type(None): 
 
 def _is_array(path: PathLike) -> bool:
     """Tell whether a file is one JSON array; whatever is wrong with it is told by its reader."""
-    with _open(path) as file:
+    with open_bytes(path) as file:
         try:
             return file.read(4096).lstrip(_SPACE).startswith(b"[")
         except (EOFError, zlib.error, OSError):

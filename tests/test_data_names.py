@@ -7,7 +7,7 @@ from importlib import import_module
 import pytest
 
 NAMES = {
-    "chaincheck.atomic": ["OutputFile", "open_output", "write_bytes", "write_lines"],
+    "chaincheck.atomic": ["OutputFile", "open_output", "sync_folder", "write_bytes", "write_lines"],
     "chaincheck.columns": [
         "chain_state",
         "flag",
@@ -37,6 +37,7 @@ NAMES = {
         "LONGEST_LINE",
         "decode_object",
         "decode_text",
+        "open_bytes",
         "read_lines",
         "read_objects",
         "read_records",
