@@ -21,6 +21,7 @@ from chaincheck.triplets import build
 __all__ = ["DifferentNames", "few_triplets"]
 
 _FEW = 60
+_NEAR = 0.08  # one digit, however it was rounded
 
 
 @lru_cache(maxsize=1)
@@ -84,8 +85,8 @@ def _length(answer: Any) -> str | None:
 def _different_names(answer: Any) -> str | None:
     real, decoy = (float(value) for value in answer)
     judge = DifferentNames()
-    if abs(real - _sigma(judge, "real")) > 0.051:
+    if abs(real - _sigma(judge, "real")) > _NEAR:
         return "Count the names of B and of D in a real triplet: which cell has one more?"
-    if abs(decoy - _sigma(judge, "decoy")) > 0.051:
+    if abs(decoy - _sigma(judge, "decoy")) > _NEAR:
         return "Sigma on real triplets is right. In a decoy triplet, which names does D have?"
     return None
