@@ -109,9 +109,10 @@ def instrument_of(judge: Judge) -> dict[str, Any]:
         ValueError: the judge has an ``instrument`` that its fingerprint is not the hash of. One
             of the two would then be a lie, so this is an error of the judge's code.
     """
+    unstated = {"judge": judge.name, "fingerprint": judge.fingerprint}
     given = getattr(judge, "instrument", None)
-    if given is None:
-        return {"judge": judge.name, "fingerprint": judge.fingerprint}
+    if given is None or given == unstated:
+        return unstated
     if fingerprint_of(given) != judge.fingerprint:
         raise ValueError(
             f"the fingerprint of judge {judge.name!r}, {judge.fingerprint}, is not the hash of "
