@@ -357,8 +357,8 @@ def step_anchor(question: str, support_title: str, support: str) -> str | None:
         return None
     bare = _REFERENCE.sub(" ", question)
     title = fold_tokens(support_title)
-    words = [word for word in fold_tokens(bare) if word not in _STOP]
-    if title and len(words) > 1 and set(title) - _STOP <= set(words) and set(title) - GENERIC:
+    asked = f" {' '.join(fold_tokens(bare))} "
+    if len(title) > 1 and f" {' '.join(title)} " in asked and set(title) - GENERIC:
         return support_title
     for run in _runs(fold_tokens(bare), support):
         telling = [word for word in run.split() if word not in GENERIC and word not in _STOP]

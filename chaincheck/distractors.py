@@ -14,7 +14,7 @@ from chaincheck.validator import bypasses
 
 __all__ = ["SHARE_LEFT_OUT", "only", "protected", "seat", "with_fewer", "without_doubtful"]
 
-SHARE_LEFT_OUT = 3
+SHARE_LEFT_OUT = 2
 """At most one distractor in this many may be left out."""
 
 
