@@ -14,6 +14,7 @@ from chaincheck.demonyms import is_place_word
 from chaincheck.folding import visible
 from chaincheck.name_words import (
     BASED,
+    CLUBS,
     CORPORATE,
     DESCRIBED_OF,
     FUNCTION,
@@ -29,7 +30,7 @@ from chaincheck.name_words import (
 )
 from chaincheck.names import Kind, Token
 
-__all__ = ["in_title", "lengthened", "listed", "quoted_title", "sentence_start"]
+__all__ = ["in_title", "lengthened", "listed", "plain_heading", "quoted_title", "sentence_start"]
 
 
 def sentence_start(found: Sequence[Token], at: int) -> bool:
@@ -104,20 +105,39 @@ def _left(  # noqa: PLR0911 - a ladder of cases
     return _linked_before(found, start, kind)
 
 
-def _capital_before(found: Sequence[Token], start: int, end: int, kind: Kind | None) -> str | None:
+def _capital_before(  # noqa: PLR0911 - a ladder of cases
+    found: Sequence[Token], start: int, end: int, kind: Kind | None
+) -> str | None:
     word = found[start - 1].word
     opens = sentence_start(found, start - 1)
     if word in FUNCTION or word in MONTHS:
         return None
     if kind == "person" and (word in HONORIFICS or word in ROLES or word in KIN):
         return None
+    size = end - start
+    if [token.word for token in found[max(0, start - size) : start]] == [
+        token.word for token in found[start:end]
+    ]:
+        return None
+    if kind == "organization" and (word in CLUBS or _nation(found, start)):
+        return None
+    letters = found[start - 1].surface
+    if kind == "place" and letters.isupper() and 1 < len(letters) < 5 and word not in CLUBS:
+        return None
     if opens and (word in ROLES or word.endswith(("ing", "ed", "ly"))):
         return None
     if kind == "person" and end - start > 1 and _apposed(found, start, end):
         return None
-    if kind == "organization" and end - start > 1 and listed(found, start, end):
+    if kind in ("organization", "other", None) and end - start > 1 and listed(found, start, end):
         return None
     return "follows a capitalized word"
+
+
+def _nation(found: Sequence[Token], start: int) -> bool:
+    """Whether a country's whole name stands before ("the United States Census Bureau")."""
+    if start < 2:
+        return False
+    return is_place_word(f"{found[start - 2].word} {found[start - 1].word}")
 
 
 def _apposed(found: Sequence[Token], start: int, end: int) -> bool:
@@ -145,12 +165,26 @@ def listed(found: Sequence[Token], start: int, end: int) -> bool:
     return (last - first) - (end - start) >= 5
 
 
+def plain_heading(text: str, found: Sequence[Token], end: int) -> bool:
+    """Whether a page's name that opens its text is a heading, as of an info box.
+
+    "Meg Griffin Family Guy character First appearance ..."; not where the words behind it belong
+    to a longer name or give the name in another language ("Venice Italian: Venezia").
+    """
+    after = found[end]
+    if after.word in GENERIC | GENERATION | ROMAN:
+        return False
+    return re.match(r"\s*:", text[after.end :]) is None
+
+
 def _in_row(token: Token) -> bool:
     # "Mickey Rooney as Tod Kurt Russell as Copper": casts are given in one row.
     return token.capitalized or token.word == "as" or token.word.isdigit()
 
 
-def _linked_before(found: Sequence[Token], start: int, kind: Kind | None) -> str | None:
+def _linked_before(  # noqa: PLR0911 - a ladder of cases
+    found: Sequence[Token], start: int, kind: Kind | None
+) -> str | None:
     link = found[start - 1]
     if link.surface == "&":
         return "joined by an ampersand"
@@ -164,7 +198,21 @@ def _linked_before(found: Sequence[Token], start: int, kind: Kind | None) -> str
         return None
     if link.word == "of" and kind in ("person", "organization") and head.word not in NAMED_OF:
         return None
+    titled = at > 0 and found[at].adjacent and found[at - 1].word in ("the", "a", "an")
+    titled = titled and found[at - 1].capitalized and not sentence_start(found, at - 1)
+    if link.word == "of" and kind == "place" and head.word not in NAMED_OF | GENERIC | _TITLES:
+        return None if not titled else "in a title"
     return f"follows a capitalized word and '{link.word}'"
+
+
+_CONTINUING = frozenset(
+    ["of", "de", "von", "di", "bint", "bin", "ibn", "ben", "van", "der", "zu", "af", "av", "del",
+     "da", "dos"]
+)  # fmt: skip
+_TITLES = frozenset(
+    ["declaration", "siege", "voice", "spirit", "pride", "merchant", "wolf", "birds", "wizard",
+     "straits", "horn", "cape", "birth", "sack", "conquest", "convention", "accord", "peace"]
+)  # fmt: skip
 
 
 def _right(  # noqa: PLR0911 - a ladder of cases
@@ -183,8 +231,11 @@ def _right(  # noqa: PLR0911 - a ladder of cases
     if after.gap in ("-", "'"):
         plain = after.gap == "-" and after.word in BASED and not after.capitalized
         return None if plain else "joined to the word after it"
-    if after.gap.startswith(",") and (
-        after.word in GENERATION or (after.word in ROMAN and len(after.word) > 1)
+    numbered = any(token.word in GENERATION for token in found[start:end])
+    if (
+        after.gap.startswith(",")
+        and not numbered
+        and (after.word in GENERATION or (after.word in ROMAN and len(after.word) > 1))
     ):
         return "another generation of the name"
     return _adjacent_after(found, start, end, kind) if after.adjacent else None
@@ -199,7 +250,11 @@ def _adjacent_after(  # noqa: PLR0911, PLR0912 - a ladder of cases
     if after.capitalized:
         if after.word in CORPORATE and kind in ("organization", None):
             return None
-        if kind == "place" and end - start == 1 and after.word in ("province", "prefecture"):
+        if (
+            kind == "place"
+            and end - start == 1
+            and after.word in ("province", "prefecture", "island")
+        ):
             return None
         if kind in ("person", "organization") and end - start > 1:
             again = [token.word for token in found[end : end + end - start]]
@@ -222,7 +277,7 @@ def _adjacent_after(  # noqa: PLR0911, PLR0912 - a ladder of cases
         and found[end + 1].capitalized
     ):
         return "continued by an epithet"
-    if after.word in ("of", "de", "von", "di") and end + 1 < len(found):
+    if after.word in _CONTINUING and end + 1 < len(found):
         beyond = found[end + 1]
         if after.word == "of" and kind == "person" and end - start > 1:
             return None  # "Henry III of England": find_all checks that it is one country.

@@ -13,16 +13,18 @@ whether "Wood" is Natalie Wood depends on who else of that name the other passag
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from chaincheck.demonyms import is_place_word
 from chaincheck.folding import INVISIBLE, visible
-from chaincheck.mention_context import in_title, lengthened, quoted_title
+from chaincheck.mention_context import in_title, lengthened, plain_heading, quoted_title
 from chaincheck.name_words import GENERIC, REGIONS
-from chaincheck.names import Entity, Kind, Token, acronym, core, same_gap, tokens
-from chaincheck.other_names import second_name
-from chaincheck.person_mentions import PersonFinder, opening, settled
+from chaincheck.names import Entity, Kind, Token, core, same_gap, tokens
+from chaincheck.organization_mentions import acronyms, short_names
+from chaincheck.other_names import Surroundings, on_screen, second_name
+from chaincheck.person_mentions import PersonFinder, another_number, opening, own_page, settled
 from chaincheck.renaming import AmbiguousMention, Mention, Renamed, replace_mentions
 from chaincheck.residue import residue, telling_words
 
@@ -89,9 +91,12 @@ def find_all(passages: Sequence[str], entity: Entity) -> tuple[tuple[Mention, ..
         _one_realm(passages, hits)
         hits = PersonFinder(passages, entity, hits).complete()
     elif entity.kind != "work":
-        hits = [_acronyms(t, h, entity) for t, h in zip(passages, hits, strict=True)]
+        hits = [
+            short_names(text, acronyms(text, mentions, entity), entity)
+            for text, mentions in zip(passages, hits, strict=True)
+        ]
+    _no_second_names(passages, hits, entity)
     for number, (text, mentions) in enumerate(zip(passages, hits, strict=True)):
-        _no_second_names(text, mentions, entity, number)
         for start, end, surface in residue(text, entity):
             if not any(m.start <= start and end <= m.end + 1 for m in mentions):
                 raise AmbiguousMention(
@@ -252,7 +257,13 @@ def _full(text: str, patterns: Sequence[_Pattern], entity: Entity, number: int) 
             continue
         end = at + len(hit.parts)
         start, stop = found[at].start, found[end - 1].end
+        if entity.kind == "person" and another_number(found, end, entity):
+            at = end  # "2nd Baronet" is not the 3rd.
+            continue
         reason = lengthened(text, found, at, end, entity.kind)
+        heading = "\n" in found[at].gap and own_page(text, entity) and hit.form == "full"
+        if heading and reason == "followed by a capitalized word":
+            reason = None if plain_heading(text, found, end) else reason
         if reason:
             raise AmbiguousMention(f"'{text[start:stop]}': {reason}", start, stop, passage=number)
         possessive = found[end - 1].possessive != ""
@@ -270,21 +281,31 @@ def _fits(found: Sequence[Token], at: int, parts: Sequence[Token], entity: Entit
     return found[at].capitalized or entity.kind == "work"
 
 
-def _no_second_names(text: str, mentions: Sequence[Mention], entity: Entity, number: int) -> None:
-    """Raise if the text gives the entity another name beside a mention, or quotes it in a title."""
-    starts = {mention.start for mention in mentions}
+def _no_second_names(
+    passages: Sequence[str], hits: Sequence[Sequence[Mention]], entity: Entity
+) -> None:
+    """Raise if a text gives the entity another name beside a mention, or quotes it in a title."""
     partial = entity.kind == "person" and len(tokens(core(entity.name, "person"))) > 1
-    for mention in mentions:
-        if entity.kind == "work" and _setting(text, mention):
-            raise AmbiguousMention(
-                f"'{mention.surface}': may be a place", mention.start, mention.end, passage=number
-            )
-        bracketed = re.match(rf"[\s(\[{INVISIBLE}]*", text[mention.end :])
-        if bracketed and mention.end + bracketed.end() in starts:
-            continue
-        if mention.form != "acronym" and not in_title(text, mention.start):
-            reason = second_name(text, mention.start, mention.end, partial=partial)
-            reason = reason or quoted_title(text, mention.start, mention.end)
+    beside = Surroundings(
+        words=Counter(token.word for text in passages for token in tokens(text)),
+        partial=partial,
+        screen=partial and any(on_screen(t) for t, h in zip(passages, hits, strict=True) if h),
+    )
+    for number, (text, mentions) in enumerate(zip(passages, hits, strict=True)):
+        starts = {mention.start for mention in mentions}
+        for mention in mentions:
+            bracketed = re.match(rf"[\s(\[{INVISIBLE}]*", text[mention.end :])
+            again = bracketed is not None and mention.end + bracketed.end() in starts
+            if again or mention.form == "acronym" or in_title(text, mention.start):
+                continue
+            reason = second_name(text, mention.start, mention.end, beside)
+            if entity.kind == "work" and _setting(text, mention):
+                reason = "may be a place"
+            if quoted_title(text, mention.start, mention.end):
+                # A title may hold the whole name of a person whom the text names outside it.
+                plain = any(quoted_title(text, m.start, m.end) is None for m in mentions)
+                if not (plain and partial and mention.form == "full"):
+                    reason = "in a quoted title"
             if reason:
                 raise AmbiguousMention(
                     f"'{mention.surface}': {reason}", mention.start, mention.end, passage=number
@@ -336,19 +357,3 @@ def _one_realm(passages: Sequence[str], hits: Sequence[Sequence[Mention]]) -> No
             mention.end,
             passage=number,
         )
-
-
-def _acronyms(text: str, mentions: list[Mention], entity: Entity) -> list[Mention]:
-    """Add the mentions by an acronym that the text itself explains behind the full name."""
-    short = acronym(entity.name, entity.kind)
-    if len(short) < 2 or not any(
-        re.match(rf"\s?\(\s?{short}\s?\)", visible(text[mention.end :])) for mention in mentions
-    ):
-        return mentions
-    more = list(mentions)
-    for token in tokens(text):
-        if token.surface == short and not in_title(text, token.start):
-            more.append(
-                Mention(token.start, token.end, token.surface, "acronym", token.possessive != "")
-            )
-    return more

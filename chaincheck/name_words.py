@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "ABBREVIATIONS",
     "BASED",
+    "CLUBS",
     "COMMON",
     "CORPORATE",
     "DESCRIBED_OF",
@@ -97,6 +98,9 @@ GENERATION = _words(
 ROMAN = _words(
     "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx xxi xxii xxiii"
 )
+
+# What a sports club's name may begin with.
+CLUBS = _words("fc afc ac as sc cf cd ud rcd us ssc ss sv vfb vfl fk nk sk bk if")
 
 CORPORATE = _words(
     "inc incorporated ltd limited corp corporation co company llc plc gmbh ag sa fc afc cf sc "

@@ -303,6 +303,14 @@ _ARTICLE_HEADS = frozenset(
 )
 
 
+_FIRM_PLURALS = frozenset(
+    ["records", "pictures", "studios", "games", "brothers", "bros", "industries", "systems",
+     "airlines", "airways", "motors", "holdings", "partners", "technologies", "publications",
+     "books", "films", "productions", "enterprises", "laboratories", "labs", "works", "foods",
+     "stores", "symonds", "forces"]
+)  # fmt: skip
+
+
 @lru_cache(maxsize=4096)
 def takes_article(name: str, kind: Kind | None = None) -> bool:
     """Whether running text writes "the" before the name (a rule of thumb on its head noun)."""
@@ -318,7 +326,10 @@ def takes_article(name: str, kind: Kind | None = None) -> bool:
     if "of" in words[1:]:
         head = words[words.index("of") - 1]
         return head in GENERIC and head not in ("company",)
-    return len(words) > 1 and words[-1] in _ARTICLE_HEADS
+    # "the Colorado Rapids": a team's plural name takes the article, a firm's does not.
+    plural = kind == "organization" and words[-1].endswith("s") and not words[-1].endswith("ss")
+    team = plural and words[-1] not in _FIRM_PLURALS
+    return len(words) > 1 and (words[-1] in _ARTICLE_HEADS or team)
 
 
 _LETTERS_WITH_VOWEL_SOUND = "AEFHILMNORSX"

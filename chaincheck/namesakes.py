@@ -26,6 +26,7 @@ from chaincheck.names import Entity, Folded, core, fold, person
 
 __all__ = [
     "Word",
+    "another_bearer",
     "another_person",
     "beside",
     "content",
@@ -154,6 +155,8 @@ def another_person(  # noqa: PLR0911 - a ladder of cases
     strange_after = bool(seen.after) and seen.after not in own | _NO_NAME
     if seen.before_opens and seen.before.endswith(("ing", "ed", "ly")):
         strange_before = False
+    if _numbered_otherwise(words, at, folded, own):
+        return True
     number = words[at + 1].text if at + 1 < len(words) else ""
     if number in ROMAN and _linked(folded, words[at], words[at + 1]) and words[at + 1].upper:
         return word in firsts and all(number not in name for name in names)
@@ -179,6 +182,43 @@ def another_person(  # noqa: PLR0911 - a ladder of cases
             return False
         return strange_after or (strange_before and seen.after not in own)
     return False
+
+
+def another_bearer(words: list[Word], at: int, folded: str, entity: Entity, hit: str) -> bool:
+    """Whether a word like the surname stands behind a given name unlike the person's."""
+    names = [content(name, entity) for name in (entity.name, *entity.aliases)]
+    seen = beside(words, at, folded)
+    own = {word for name in names for word in name}
+    last = any(len(name) > 1 and hit in (name[0], name[-1]) for name in names)
+    unlike = all(
+        _sounds_unlike(other, word) for other in (seen.before, *seen.earlier) for word in own
+    )
+    given = pronoun_of_given_name(f"{seen.before} x") is not None
+    return last and given and unlike and seen.before not in _NO_NAME
+
+
+def _sounds_unlike(one: str, other: str) -> bool:
+    return one[:1] != other[:1] and not _one_given(one, other)
+
+
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
+
+
+def _numbered_otherwise(words: list[Word], at: int, folded: str, own: set[str]) -> bool:
+    """Whether the name that holds the word bears another number: "2nd Baronet", not the 3rd."""
+    numbers = {word for word in own if _ORDINAL.fullmatch(word)}
+    end = at
+    while (
+        end + 1 < len(words)
+        and words[end + 1].upper
+        and _linked(folded, words[end], words[end + 1])
+    ):
+        end += 1
+    if not numbers or end + 1 >= len(words):
+        return False
+    behind = words[end + 1]
+    apart = folded[words[end].end : behind.start] == ", "
+    return apart and bool(_ORDINAL.fullmatch(behind.text)) and behind.text not in numbers
 
 
 _FREQUENT = frozenset(

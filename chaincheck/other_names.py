@@ -7,12 +7,14 @@ Harriet Holter)": to rename one and leave the other would be half a rename.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from chaincheck.demonyms import is_place_word
-from chaincheck.folding import fold, visible
-from chaincheck.name_words import MONTHS
+from chaincheck.folding import fold, tokens, visible
+from chaincheck.name_words import HONORIFICS, MONTHS
 
-__all__ = ["second_name"]
+__all__ = ["Surroundings", "on_screen", "second_name"]
 
 _KNOWN = (
     r"(?:(?:also|better|best|formerly|originally|later|now|previously|commonly|professionally|"
@@ -45,37 +47,93 @@ _SCREEN = re.compile(
 _CAST = re.compile(r"[A-ZÀ-Ý]\w+ \((?:as )?[A-ZÀ-Ý][\w .'’-]*\)")
 
 
-def second_name(text: str, start: int, end: int, *, partial: bool = False) -> str | None:
+# A name of law or birth says who somebody is; it is no other way to speak of the person, unless
+# the passages go on to use it.
+_LEGAL = re.compile(
+    r"\bborn\b|birth name|(?:real|personal|full|original|legal) name|under the name"
+)
+_RUN = re.compile(r"[A-ZÀ-Ý][\w'’-]+(?: (?:[a-z]{2,3} )?[A-ZÀ-Ý][\w'’-]+)*")
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What is known of the passages around a mention.
+
+    Attributes:
+        words: how often each folded word stands in the passages.
+        partial: whether the entity is a person whose name has several words.
+        screen: whether the passages that name the person tell of films or shows. Behind a role's
+            name, parentheses then hold the actor.
+    """
+
+    words: Mapping[str, int]
+    partial: bool = False
+    screen: bool = False
+
+    def once(self, name: str) -> bool:
+        """Whether every word of a name stands nowhere but there."""
+        return all(self.words.get(part.word, 0) <= 1 for part in tokens(name))
+
+
+def on_screen(text: str) -> bool:
+    """Whether a text tells of films or shows."""
+    return _SCREEN.search(text) is not None
+
+
+def second_name(text: str, start: int, end: int, beside: Surroundings) -> str | None:
     """Why the mention ``[start, end)`` may have a second name beside it, or None.
 
     Args:
         text: the passage.
         start: where the mention begins, in code points.
         end: one past its last.
-        partial: whether the entity is a person whose name has several words. Behind a role's
-            name in the telling of a film, parentheses then hold the actor.
+        beside: what the other passages say.
     """
     behind = visible(text[end : end + 200])
     if behind.startswith(("'s", "’s")):
         return None
     before = visible(text[max(0, start - 60) : start])
-    text = visible(text)
-    if _BEFORE.search(before):
+    if _BEFORE.search(before) and not _opens_page(visible(text[:start]), beside):
         return "introduced as a second name"
-    cast = len(_CAST.findall(text)) > 2 or (partial and _SCREEN.search(text) is not None)
+    text = visible(text)
+    cast = len(_CAST.findall(text)) > (1 if beside.partial else 2) or beside.screen
     if re.search(r"[A-ZÀ-Ý][\w'’.-]+ \(\s?$", before) and not cast:
         return "in parentheses behind another name"
     follows = _BEHIND.match(behind)
-    if follows and fold(follows.group("name")).text not in MONTHS:
+    if follows and not _harmless(follows, behind, beside):
         return "followed by a second name"
     opened = _OPENED.match(behind)
-    return _in_parentheses(opened.group(1), text) if opened else None
+    return _in_parentheses(opened.group(1), text, beside) if opened else None
 
 
-def _in_parentheses(content: str, text: str) -> str | None:  # noqa: PLR0911 - a ladder of cases
+def _opens_page(before: str, beside: Surroundings) -> bool:
+    """Whether a name of law opens the page: "William Richardson, known as Darren McGavin"."""
+    title, line, lead = before.rpartition("\n")
+    if not line or "\n" in title or len(lead) > 160 or ". " in lead:
+        return False
+    names = _RUN.findall(re.sub(r"\([^()]*\)", "", lead))
+    return bool(names) and all(beside.once(name) for name in names)
+
+
+def _harmless(follows: re.Match[str], behind: str, beside: Surroundings) -> bool:
+    """Whether what follows a mention is a date, an office, or a name that is never used."""
+    first = fold(follows.group("name")).text
+    if first in MONTHS or first in HONORIFICS:
+        return True
+    run = _RUN.match(behind, follows.start("name"))
+    legal = _LEGAL.search(follows.group()) is not None and "also" not in follows.group()
+    return legal and run is not None and beside.once(run.group())
+
+
+def _in_parentheses(  # noqa: PLR0911 - a ladder of cases
+    content: str, text: str, beside: Surroundings
+) -> str | None:
     born = _BORN.match(content)
     if born and fold(born.group(1)).text not in MONTHS:
-        return "followed by a birth name"
+        run = _RUN.match(content, born.start(1))
+        if run is None or not beside.once(run.group()):
+            return "followed by a birth name"
+        return None
     if _SPOKEN.search(content):
         return "followed by its pronunciation"
     word = re.match(r"[\"“'‘]?([^\W\d_]+)", content)

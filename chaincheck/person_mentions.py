@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from chaincheck.gender import pronoun_of_given_name
 from chaincheck.mention_context import in_title, lengthened, sentence_start
 from chaincheck.name_words import (
     FUNCTION,
@@ -19,7 +21,7 @@ from chaincheck.name_words import (
 from chaincheck.names import Entity, Person, Token, core, fold, person, same_gap, tokens
 from chaincheck.renaming import AmbiguousMention, Mention
 
-__all__ = ["PersonFinder", "opening", "own_page", "settled"]
+__all__ = ["PersonFinder", "another_number", "opening", "own_page", "settled"]
 
 _WIFE_OR_PEER = frozenset(["mrs", "lady", "lord", "dame", "baron", "baroness", "earl"])
 
@@ -36,6 +38,10 @@ def settled(entity: Entity, passages: Sequence[str]) -> Entity:
     plain = all(part.capitalized and part.word.isalpha() for part in name)
     if not plain or len(name) < 2 or any(part.word in GENERIC for part in name):
         return entity
+    if pronoun_of_given_name(core(entity.name, "person")) and len(name) < 4:
+        return Entity(entity.name, "person", entity.aliases)
+    if any(own_page(text, entity) and _tells_of_character(text) for text in passages):
+        return Entity(entity.name, "person", entity.aliases)
     for text in passages:
         found = tokens(text)
         for at in range(len(found) - len(name)):
@@ -49,6 +55,21 @@ def settled(entity: Entity, passages: Sequence[str]) -> Entity:
                 if traded or defined or behind[:1] == ["born"]:
                     return Entity(entity.name, "person", entity.aliases)
     return entity
+
+
+def _tells_of_character(text: str) -> bool:
+    """Whether a page begins by calling its subject a character."""
+    lead = text.partition("\n")[2][:200]
+    return re.search(r"\bis an? (?:[\w-]+ ){0,3}character\b", lead) is not None
+
+
+def another_number(found: Sequence[Token], end: int, entity: Entity) -> bool:
+    """Whether the name before ``end`` bears another number than the entity's: "2nd Baronet"."""
+    own = {part.word for part in tokens(entity.name) if part.word in GENERATION}
+    after = found[end] if end < len(found) else None
+    if not own or after is None or not after.gap.startswith(","):
+        return False
+    return after.word in GENERATION and after.word not in own
 
 
 def own_page(text: str, entity: Entity) -> bool:
@@ -177,6 +198,8 @@ class PersonFinder:
         own = list(self._parts.given[1:])
         first, last = sight.found[at].start, sight.found[end - 1].end
         surface = sight.text[first:last]
+        if another_number(sight.found, end, self._entity):
+            return
         reason = lengthened(sight.text, sight.found, at, end, "person")
         if reason is None and seen and own and not _agree(seen, own):
             return  # Another middle name: another person.
@@ -261,7 +284,8 @@ class PersonFinder:
         for start, end in spots:
             first, last = sight.found[start].start, sight.found[end - 1].end
             surface = sight.text[first:last]
-            if named and sight.others and not own_page(sight.text, self._entity):
+            clear = own_page(sight.text, self._entity) or self._by_kin(sight, end)
+            if named and sight.others and not clear:
                 reason: str | None = "others of the surname: " + ", ".join(sorted(sight.others))
             elif not named and not (elsewhere and alone):
                 reason = "a surname in a passage that never has the full name"
@@ -271,6 +295,13 @@ class PersonFinder:
             if reason:
                 raise AmbiguousMention(f"'{surface}': {reason}", first, last, passage=number)
             sight.add(start, end, "surname" if (start, end) in sight.surnames else "initials")
+
+    def _by_kin(self, sight: _Sight, end: int) -> bool:
+        """Whether a relative of the same surname follows: "Norris's brother Aaron Norris"."""
+        if not sight.found[end - 1].possessive or len(sight.others) > 1:
+            return False
+        behind = [token.word for token in sight.found[end : end + 3]]
+        return len(behind) == 3 and behind[0] in KIN and " ".join(behind[1:]) in sight.others
 
     # Given names -------------------------------------------------------------------------
 

@@ -104,7 +104,7 @@ def _form(mention: Mention, replacement: Entity) -> str:
             return parts.surname_text
         if mention.form == "given" and parts.given_text:
             return parts.given_text
-    if mention.form == "short":
+    if mention.form == "short" and replacement.kind != "organization":
         return full.split(",")[0]
     if mention.form == "acronym":
         short = acronym(replacement.name, replacement.kind)
@@ -124,6 +124,10 @@ def _span(
     end, after = _period(text, end, after)
     if mention.form in ("full", "alias", "extended", "short"):
         start, after = _article(text, after, mention, entity, replacement)
+    if mention.form == "short" and replacement.kind == "organization":
+        seen = _THE.search(text[max(0, mention.start - 12) : mention.start])
+        if seen and not takes_article(replacement.name, replacement.kind):
+            start -= len(seen.group()) - (0 if seen.group()[0] in "tT" else 1)  # "the Rapids"
     start, after = _indefinite(text, start, after, mention)
     end, after = _possessive(text, mention, end, after)
     return start, end, text[start:end], after
@@ -163,6 +167,8 @@ def _article(
     seen = _THE.search(text[max(0, start - 12) : start])
     wants = takes_article(replacement.name, replacement.kind)
     own = takes_article(entity.name, entity.kind)
+    if mention.form == "short" and replacement.kind == "organization" and not wants:
+        return start, after
     if seen and own and not wants:
         raise AmbiguousMention("the new name takes no article", mention.start, mention.end)
     if seen and not own and not wants and _closes(text[mention.end :]):

@@ -26,6 +26,7 @@ from chaincheck.name_words import (
 from chaincheck.names import Entity, Folded, acronym, core, fold
 from chaincheck.namesakes import (
     Word,
+    another_bearer,
     another_person,
     beside,
     content,
@@ -250,7 +251,7 @@ class _Search:
         one = word.text + after.text
         return len(one) >= 5 and one in self.signs.telling | self.signs.whole
 
-    def _dismissed(self, at: int, hit: str) -> bool:
+    def _dismissed(self, at: int, hit: str) -> bool:  # noqa: PLR0911 - a ladder of cases
         """Whether a telling word certainly means something else where it stands."""
         word = self.words[at]
         if (
@@ -271,6 +272,8 @@ class _Search:
         if another_person(*where):
             return True
         exact = word.text == hit
+        if not exact and another_bearer(*where, hit):
+            return True
         return exact and (place_of_the_name(*where) or topic(self.text, self.entity, word.text))
 
 
@@ -286,8 +289,11 @@ def _styles(folded: Folded, entity: Entity) -> list[tuple[int, int]]:
     for name in (entity.name, *entity.aliases):
         style = _STYLE.search(fold(core(name, entity.kind)).text.partition(",")[2])
         if entity.kind == "person" and style:
-            matches = re.finditer(rf"{re.escape(style.group())}\b", folded.text)
-            found += [(match.start(), match.end()) for match in matches]
+            number = re.search(r"\d+(?:st|nd|rd|th)", fold(name).text)
+            for match in re.finditer(rf"{re.escape(style.group())}\b", folded.text):
+                other = re.search(r"(\d+(?:st|nd|rd|th)) $", folded.text[: match.start()][-6:])
+                if not (other and number and other.group(1) != number.group()):
+                    found.append((match.start(), match.end()))
     return found
 
 
