@@ -230,12 +230,14 @@ def _far(one: Shape, other: Shape) -> int:
     )
 
 
-def _same_build(one: Shape, other: Shape, kind: str | None) -> bool:
+def _fits(one: Shape, other: Shape, nature: Nature) -> bool:
     """Whether shapes agree in what a reader would miss.
 
-    A person's name of three words may stand in for one of two; other names keep their length.
+    A name may be one word longer or shorter, but no person's full name becomes a single word;
+    names of equal length come first.
     """
-    spread = 1 if kind == "person" and min(one.words, other.words) > 1 else 0
+    alone = nature.kind == "person" and min(one.words, other.words) == 1
+    spread = 0 if alone else 1
     return abs(one.words - other.words) <= spread and (
         (one.article, one.numbered, one.upper) == (other.article, other.numbered, other.upper)
     )
@@ -276,7 +278,7 @@ def real_candidates(
                 or nature.pronoun != candidate.nature.pronoun
                 or telling & words
                 or telling & telling_words(name)
-                or not _same_build(own, other, nature.kind)
+                or not _fits(own, other, nature)
             ):
                 continue
             seen.add(key)
@@ -394,7 +396,7 @@ def decoy_facts(
         if not compatible(nature, other_nature) or nature.pronoun != other_nature.pronoun:
             continue
         other_shape = shape(tail, nature.kind)
-        if not _same_build(own_shape, other_shape, nature.kind):
+        if not _fits(own_shape, other_shape, nature):
             continue
         other = surface(fact.passage.whole, entity_of(tail, other_nature, fact.tail_aliases))
         if other is None or not other.forms:
