@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["demonym", "is_common", "sort_of"]
+__all__ = ["demonym", "is_common", "nations_in", "sort_of"]
 
 _SINGLE = """
     afghanistan:afghan albania:albanian algeria:algerian angola:angolan argentina:argentine
@@ -117,6 +117,17 @@ def sort_of(name: str) -> Literal["country", "state", "town"] | None:
 def demonym(name: str) -> str | None:
     """The adjective of a country or continent, folded; None for any other name."""
     return _COUNTRIES.get(name) or _CONTINENTS.get(name)
+
+
+def nations_in(name: str) -> frozenset[str]:
+    """The nationality in a longer name, with the country that it belongs to.
+
+    "Finnish Navy" gives "finnish" and "finland": a text that keeps either still tells whose
+    navy it was.
+    """
+    words = set(name.casefold().replace("’s", "").replace("'s", "").split())
+    found = words & _DEMONYMS
+    return frozenset(found) | {place for place, word in _COUNTRIES.items() if word in found}
 
 
 def is_common(word: str) -> bool:

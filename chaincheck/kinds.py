@@ -27,6 +27,7 @@ __all__ = [
     "kind_of",
     "nature_of",
     "normal_kind",
+    "ranks_of",
     "sort_in_definition",
     "sort_in_name",
     "sort_in_question",
@@ -265,6 +266,19 @@ def sort_in_definition(text: str) -> str | None:
         if sort:
             return sort
     return None
+
+
+_RANKS = frozenset(
+    "king queen emperor empress pope saint st prince princess sultan caliph tsar czar lord lady "
+    "sir dame duke duchess president captain colonel general bishop archbishop cardinal".split()
+)
+
+
+def ranks_of(name: str, passages: Iterable[str]) -> frozenset[str]:
+    """The titles that texts write directly before a person's name ("Pope", "King")."""
+    pattern = re.compile(rf"\b([A-Z][a-z]+)\.? {re.escape(name)}\b")
+    found = {match.casefold() for text in passages for match in pattern.findall(text)}
+    return frozenset(found & _RANKS)
 
 
 def sort_near(name: str, passages: Iterable[str]) -> str | None:

@@ -16,9 +16,10 @@ import numpy as np
 from chaincheck.bypass import fold_tokens
 from chaincheck.chains import Chain, Fact, Hop, Passage, Unusable
 from chaincheck.invented import TakenNames, invent
-from chaincheck.kinds import Nature, base_title, compatible, nature_of
+from chaincheck.kinds import Nature, base_title, compatible, nature_of, ranks_of
 from chaincheck.mentions import AmbiguousMention, Entity, find, residue
-from chaincheck.names import Shape, core, shape
+from chaincheck.name_words import HONORIFICS
+from chaincheck.names import Shape, core, person, shape, takes_article
 from chaincheck.slots import slot_of
 from chaincheck.validator import telling_words
 
@@ -37,6 +38,7 @@ __all__ = [
 
 _NO_NAME = frozenset('0123456789,;:/()[]"“”|&=+@#')
 _MOST_WORDS = 6
+_NO_START = HONORIFICS | frozenset(("in", "the", "a", "an", "during", "after", "on", "at", "with"))
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,14 @@ class Candidate:
         nature: what it is.
         slot: relation slot that led to it.
         source_ids: records it comes from.
+        ranks: titles that are written before the name.
     """
 
     name: str
     nature: Nature
     slot: str | None
     source_ids: frozenset[str]
+    ranks: frozenset[str] = frozenset()
 
 
 def is_name(name: str) -> bool:
@@ -65,7 +69,7 @@ def is_name(name: str) -> bool:
         and not any(ch.isdigit() for ch in name)
         and words[0][:1].isupper()
         and words[-1][:1].isupper()
-        and words[0].casefold() not in {"in", "the", "a", "an", "during", "after", "on", "at"}
+        and words[0].casefold().rstrip(".") not in _NO_START
         and bool(telling_words(name))
     )
 
@@ -158,6 +162,7 @@ class Pools:
                 nature=self.nature(core(group[0].tail), slot, group),
                 slot=slot,
                 source_ids=frozenset(fact.source_id for fact in group),
+                ranks=ranks_of(core(group[0].tail), [fact.passage.whole for fact in group]),
             )
             for _, group in sorted(grouped.items())
         )
@@ -243,6 +248,13 @@ def _fits(one: Shape, other: Shape, nature: Nature) -> bool:
     )
 
 
+def _same_order(one: str, other: str, nature: Nature) -> bool:
+    """Whether two persons' names both put the family name last, or both first."""
+    if nature.kind != "person":
+        return True
+    return person(one).surname_first == person(other).surname_first
+
+
 def real_candidates(
     chain: Chain,
     bridge: tuple[str, Nature],
@@ -264,6 +276,7 @@ def real_candidates(
         return
     slot = slot_of(chain.earlier.relation, chain.earlier.question)
     own = shape(name, nature.kind)
+    ranks = ranks_of(name, [passage.whole for passage in chain.passages])
     seen: set[tuple[str, ...]] = set()
     for group in (pools.slots.get(slot or "", ()), pools.of_sort(nature)):
         scored = []
@@ -279,6 +292,8 @@ def real_candidates(
                 or telling & words
                 or telling & telling_words(name)
                 or not _fits(own, other, nature)
+                or not _same_order(name, candidate.name, nature)
+                or not (ranks & candidate.ranks or ranks == candidate.ranks)
             ):
                 continue
             seen.add(key)
@@ -298,18 +313,27 @@ def invented_name(
     """
     if nature.kind is None:
         return None
-    finer = nature.sort if nature.sort in _INVENTED_SORTS else None
-    kind = _INVENTED_SORTS.get(finer or "", nature.kind)
+    kind = _INVENTED_SORTS.get(nature.sort or "", nature.kind)
+    bridge = Entity(name, nature.kind)
+    article = takes_article(name, nature.kind)
+    words = name.split()
+    first, last = " ".join(words[:-1]), words[-1]
+    blank = " ".join("Walden" if word.istitle() else word for word in words[:-1])
     try:
-        invented = invent(kind, name, rng, taken, nature.pronoun)
-        if not residue(invented, Entity(name, nature.kind)):
-            return invented
-        words = name.split()
-        like = " ".join([*("Walden" if word.istitle() else word for word in words[:-1]), words[-1]])
-        invented = invent(kind, like, rng, taken, nature.pronoun)
-        return None if residue(invented, Entity(name, nature.kind)) else invented
+        plain: str | None = None
+        # As it is; with its last word kept, which may call for an article; with only that kept.
+        for like, tail in ((name, ""), (first, last), (blank, last)):
+            if not like:
+                continue
+            made = f"{invent(kind, like, rng, taken, nature.pronoun)} {tail}".strip()
+            if residue(made, bridge):
+                continue
+            if takes_article(made, nature.kind) == article:
+                return made
+            plain = plain or made
     except ValueError:
         return None
+    return plain
 
 
 # Our sorts -> the finer kinds that names are invented for.
@@ -377,6 +401,7 @@ def decoy_facts(
     if own is None:
         return
     own_shape = shape(name, nature.kind)
+    ranks = ranks_of(name, [passage.whole for passage in chain.passages])
     contained = {passage.whole for passage in chain.passages}
     scored: list[tuple[tuple[int, int, int, int, float], Fact, Candidate, bool]] = []
     for fact in (*chain.decoys, *pools.facts.get(slot, ())):
@@ -396,7 +421,10 @@ def decoy_facts(
         if not compatible(nature, other_nature) or nature.pronoun != other_nature.pronoun:
             continue
         other_shape = shape(tail, nature.kind)
-        if not _fits(own_shape, other_shape, nature):
+        if not _fits(own_shape, other_shape, nature) or not _same_order(name, tail, nature):
+            continue
+        other_ranks = ranks_of(tail, [fact.passage.whole])
+        if ranks != other_ranks and not ranks & other_ranks:
             continue
         other = surface(fact.passage.whole, entity_of(tail, other_nature, fact.tail_aliases))
         if other is None or not other.forms:

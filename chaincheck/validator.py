@@ -276,12 +276,28 @@ _ETYMOLOGY = re.compile(
 )
 
 
+# A second name behind the new one: "X, known in German as Karl", "X (Navajo: Hoozdo)".
+_OTHER_NAME = (
+    r"(?:,? (?:who |which )?(?:is |was )?(?:also |better |best |commonly |formerly )?"
+    r"known (?:in [A-Z]\w+ )?as [\"“]?[A-Z]|\s?\([^)]{0,60}?\)?[^)]{0,20}\b[A-Z][\w'’]+: ?\w)"
+)
+
+
 def _leftover(draft: Draft, text: str) -> str | None:
     """What of the old name, or of talk about it, is left in an edited passage."""
     name = draft.bridge.name
     words = [word for word in fold_tokens(name) if word in telling_words(name)]
     if draft.bridge_nature.kind == "person" and words and lone_surname(words[-1], text):
         return f"still holds {words[-1]!r}"
+    nations = gazetteer.nations_in(name)
+    if draft.bridge_nature.kind == "organization":
+        told_nation = next((word for word in sorted(nations) if holds(text, word)), None)
+        if told_nation:
+            return f"still holds {told_nation!r}"
+    behind = re.compile(re.escape(draft.replacement.name) + _OTHER_NAME)
+    second = behind.search(text)
+    if second:
+        return f"gives a second name: {_cut(second.group())!r}"
     for sentence in sentences(text):
         told = _ETYMOLOGY.search(sentence)
         if told and holds(sentence, draft.replacement.name):
