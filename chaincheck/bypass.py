@@ -314,9 +314,10 @@ def subject_of(
         names.append(support_title)
     tokens = [word for word in fold_tokens(asked) if not word.startswith("#")]
     for run in _runs(tokens, support):
-        words = run.split()
-        if set(words) <= bridge_words or (
-            len(words) == 1 and (gazetteer.is_common(run) or run in GENERIC or len(run) < 3)
+        parts_of_run = run.split()
+        lone = len(parts_of_run) == 1
+        if set(parts_of_run) <= bridge_words or (
+            lone and (gazetteer.is_common(run) or run in GENERIC or len(run) < 3)
         ):
             continue
         names.append(run)

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from chaincheck.chains import Chain, Fact, Passage
-from chaincheck.drafts import Named, unedited
+from chaincheck.drafting import Named, unedited
 from chaincheck.mentions import AmbiguousMention, find_all
 from chaincheck.validator import bypasses
 

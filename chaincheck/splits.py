@@ -62,12 +62,10 @@ def groups(rows: Sequence[Row], *, by_head: bool = False) -> list[list[Row]]:
         return place
 
     first: dict[tuple[str, ...], int] = {}
+    item: Item
     for place, row in enumerate(rows):
         item = _item(row)
-        keys = [("pair", item.pair_id)]
-        # Only cell A holds the later support as the source wrote it.
-        keys += list(_keys(item, by_head=by_head))
-        for key in keys:
+        for key in (("pair", item.pair_id), *_keys(item, by_head=by_head)):
             known = first.setdefault(key, place)
             parent[root(place)] = root(known)
     found: dict[int, list[Row]] = {}

@@ -10,32 +10,15 @@ is written without that cell.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
 
 from chaincheck import gazetteer, gender
-from chaincheck.bypass import (
-    Subject,
-    answer_forms,
-    answer_traces,
-    distinctive,
-    fold_tokens,
-    holds,
-    holds_name,
-    lone_surname,
-    sentences,
-    step_anchor,
-    subject_of,
-    subject_traces,
-)
-from chaincheck.chains import Chain, Fact
+from chaincheck.bypass import fold_tokens, holds, holds_name, step_anchor, subject_traces
+from chaincheck.draft import Decoy, Draft, residue, telling_words
 from chaincheck.items import Edit
 from chaincheck.kinds import Nature, base_title, compatible
-from chaincheck.mentions import Entity, stands
-from chaincheck.mentions import residue as _find_residue
-from chaincheck.name_words import GENERIC
+from chaincheck.leftovers import leftover
+from chaincheck.mentions import stands
 
 __all__ = [
     "RULES",
@@ -50,119 +33,6 @@ __all__ = [
 ]
 
 
-def telling_words(name: str) -> frozenset[str]:
-    """The folded words of a name that point at its bearer and not at its kind."""
-    return frozenset(word for word in distinctive(name) if word not in GENERIC)
-
-
-@dataclass(frozen=True)
-class Decoy:
-    """The dead end of a decoy triplet.
-
-    Attributes:
-        index: where its passage stands in the context.
-        fact: what the passage states; its tail is the replacement.
-        placed: whether the passage was put in the place of a distractor.
-        tied: whether the surface counts of both names tie in the edited cells.
-    """
-
-    index: int
-    fact: Fact
-    placed: bool
-    tied: bool
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A triplet before it is written.
-
-    Attributes:
-        chain: what it was made of.
-        variant: "real", "fict" or "decoy".
-        bridge, replacement: the two names.
-        bridge_nature, replacement_nature: what they name.
-        cells: passages of "A", "B", "D" and, where asked for, "C"; all of one length but "C".
-        edits: renamed spans of "B" and "D", in offsets of "A".
-        decoy: the dead end of a decoy triplet, else None.
-        later_answers: what the later hop leads to: its own answer and, where they differ, the
-            final one, each with its aliases.
-    """
-
-    chain: Chain
-    variant: str
-    bridge: Entity
-    replacement: Entity
-    bridge_nature: Nature
-    replacement_nature: Nature
-    cells: Mapping[str, tuple[str, ...]]
-    edits: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
-    decoy: Decoy | None = None
-
-    @property
-    def earlier(self) -> int:
-        """Index of the earlier support."""
-        return self.chain.earlier.support
-
-    @property
-    def later(self) -> int:
-        """Index of the later support."""
-        return self.chain.later.support
-
-    @cached_property
-    def subject(self) -> Subject:
-        """How the earlier hop's subject may be named."""
-        passage = self.chain.passages[self.earlier]
-        return subject_of(
-            subject=self.chain.earlier.subject,
-            question=self.chain.earlier.question,
-            relation=self.chain.earlier.relation,
-            support_title=base_title(passage.title),
-            support=passage.whole,
-            bridge=self.bridge.name,
-        )
-
-    @cached_property
-    def answers(self) -> tuple[tuple[str, ...], ...]:
-        """Forms of the later hop's answer and, where it differs, of the final answer."""
-        chain = self.chain
-        final = (chain.answer, *chain.answer_aliases)
-        inner = chain.later.answer
-        if any(fold_tokens(inner) == fold_tokens(form) for form in final):
-            return (answer_forms(inner, final),)
-        if chain.link == chain.hops:
-            return (answer_forms(inner, final),)
-        return (answer_forms(inner), answer_forms(chain.answer, chain.answer_aliases))
-
-    @cached_property
-    def traces(self) -> tuple[str, ...]:
-        """Whatever may give the later hop's answer or the final answer away."""
-        person = self.chain.later.question.casefold().startswith("who") or (
-            self.chain.later.relation in _PERSON_RELATIONS
-        )
-        return tuple(
-            dict.fromkeys(
-                trace
-                for forms in self.answers
-                for trace in answer_traces(*_split(forms), person=person)
-            )
-        )
-
-
-_PERSON_RELATIONS = frozenset(
-    ("father", "mother", "spouse", "child", "sibling", "director", "author", "composer")
-)
-
-
-@lru_cache(maxsize=8192)
-def residue(text: str, entity: Entity) -> tuple[tuple[int, int, str], ...]:
-    """:func:`chaincheck.mentions.residue`, remembered: several rules ask the same of a passage."""
-    return tuple(_find_residue(text, entity))
-
-
-def _split(forms: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    return forms[0], forms[1:]
-
-
 def _cut(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -171,24 +41,27 @@ def q1_shape(draft: Draft) -> str | None:
     """Two different support passages, in range; exactly the hops claimed."""
     chain = draft.chain
     size = len(draft.cells["A"])
-    for hop, name in ((chain.earlier, "earlier"), (chain.later, "later")):
-        if not 0 <= hop.support < size:
-            return f"the {name} support {hop.support} is not one of the {size} passages"
-    if draft.earlier == draft.later:
-        return "one passage supports both hops"
-    if not 2 <= chain.link <= chain.hops:
-        return f"link {chain.link} does not exist in a question of {chain.hops} hops"
-    if fold_tokens(chain.earlier.answer) != fold_tokens(chain.bridge):
-        return f"the earlier hop leads to {_cut(chain.earlier.answer)!r}, not to the bridge"
-    later_subject = chain.later.subject
-    if later_subject is not None and not (
-        telling_words(later_subject) & telling_words(chain.bridge)
-        or fold_tokens(later_subject) == fold_tokens(chain.bridge)
-    ):
-        return f"the later hop starts at {_cut(later_subject)!r}, not at the bridge"
-    if {len(draft.cells[cell]) for cell in ("A", "B", "D")} != {size}:
-        return "the cells hold different numbers of passages"
-    return None
+    start = chain.later.subject
+    same = start is None or (
+        telling_words(start) & telling_words(chain.bridge)
+        or fold_tokens(start) == fold_tokens(chain.bridge)
+    )
+    faults = (
+        (not 0 <= draft.earlier < size, f"the earlier support is not one of {size} passages"),
+        (not 0 <= draft.later < size, f"the later support is not one of {size} passages"),
+        (draft.earlier == draft.later, "one passage supports both hops"),
+        (not 2 <= chain.link <= chain.hops, f"no link {chain.link} in {chain.hops} hops"),
+        (
+            fold_tokens(chain.earlier.answer) != fold_tokens(chain.bridge),
+            f"the earlier hop leads to {_cut(chain.earlier.answer)!r}, not to the bridge",
+        ),
+        (not same, f"the later hop starts at {_cut(start or '')!r}, not at the bridge"),
+        (
+            {len(draft.cells[cell]) for cell in ("A", "B", "D")} != {size},
+            "the cells hold different numbers of passages",
+        ),
+    )
+    return next((reason for found, reason in faults if found), None)
 
 
 def q2_earlier(draft: Draft) -> str | None:
@@ -244,65 +117,28 @@ def q6_clean(draft: Draft) -> str | None:
     edits = draft.edits.get("B", ())
     if _replay(a, edits) != b:
         return "the recorded edits do not lead from A to B"
+    edited = {edit.passage for edit in edits}
     for index in (draft.earlier, draft.later):
-        if not any(edit.passage == index for edit in edits):
+        if index not in edited:
             return f"nothing was renamed in support {index}"
         if not stands(b[index], draft.replacement):
             return f"support {index} of B does not name the replacement"
     decoy = draft.decoy.index if draft.decoy else None
-    edited = {edit.passage for edit in edits}
-    adjective = gazetteer.demonym(" ".join(fold_tokens(draft.bridge.name)))
     for index, text in enumerate(b):
-        if index == decoy:
-            continue
-        left = residue(text, draft.bridge)
-        if left:
-            return f"passage {index} of B still holds {left[0][2]!r}"
-        if adjective and holds(text, adjective):
-            return f"passage {index} of B still holds {adjective!r}"
-        if index in edited:
-            told = _leftover(draft, text)
-            if told:
-                return f"passage {index} of B {told}"
+        told = None if index == decoy else _trace_of_bridge(draft, text, edited=index in edited)
+        if told:
+            return f"passage {index} of B {told}"
     return None
 
 
-# Words that tell where a name comes from or how it is said: a new name makes them false.
-_ETYMOLOGY = re.compile(
-    r"\b(?:phonetic|anagram|portmanteau|etymolog\w*|stands for|short for|abbreviat\w*"
-    r"|(?:spelling|pronunciation|meaning) of|is spelled|pronounced|stage name|pen name|birth name"
-    r"|pseudonym|nicknamed?|name (?:is|was|comes|came|derives?|means|itself))\b",
-    re.IGNORECASE,
-)
-
-
-# A second name behind the new one: "X, known in German as Karl", "X (Navajo: Hoozdo)".
-_OTHER_NAME = (
-    r"(?:,? (?:who |which )?(?:is |was )?(?:also |better |best |commonly |formerly )?"
-    r"known (?:in [A-Z]\w+ )?as [\"“]?[A-Z]|\s?\([^)]{0,60}?\)?[^)]{0,20}\b[A-Z][\w'’]+: ?\w)"
-)
-
-
-def _leftover(draft: Draft, text: str) -> str | None:
-    """What of the old name, or of talk about it, is left in an edited passage."""
-    name = draft.bridge.name
-    words = [word for word in fold_tokens(name) if word in telling_words(name)]
-    if draft.bridge_nature.kind == "person" and words and lone_surname(words[-1], text):
-        return f"still holds {words[-1]!r}"
-    nations = gazetteer.nations_in(name)
-    if draft.bridge_nature.kind == "organization":
-        told_nation = next((word for word in sorted(nations) if holds(text, word)), None)
-        if told_nation:
-            return f"still holds {told_nation!r}"
-    behind = re.compile(re.escape(draft.replacement.name) + _OTHER_NAME)
-    second = behind.search(text)
-    if second:
-        return f"gives a second name: {_cut(second.group())!r}"
-    for sentence in sentences(text):
-        told = _ETYMOLOGY.search(sentence)
-        if told and holds(sentence, draft.replacement.name):
-            return f"speaks of the name itself: {told.group()!r}"
-    return None
+def _trace_of_bridge(draft: Draft, text: str, *, edited: bool) -> str | None:
+    left = residue(text, draft.bridge)
+    if left:
+        return f"still holds {left[0][2]!r}"
+    adjective = gazetteer.demonym(" ".join(fold_tokens(draft.bridge.name)))
+    if adjective and holds(text, adjective):
+        return f"still holds {adjective!r}"
+    return leftover(draft, text) if edited else None
 
 
 def _replay(passages: tuple[str, ...], edits: Iterable[Edit]) -> tuple[str, ...] | None:
@@ -363,31 +199,34 @@ def _decoy_fault(draft: Draft, decoy: Decoy) -> str | None:
     """What keeps a decoy from being a dead end of its own, if anything."""
     passages = draft.cells["A"]
     text = passages[decoy.index]
-    if decoy.index in (draft.earlier, draft.later):
-        return "the decoy is a support"
-    if not stands(text, draft.replacement):
-        return "the decoy does not name the replacement"
-    if residue(text, draft.bridge) or telling_words(draft.bridge.name) & set(fold_tokens(text)):
-        return "the decoy names the bridge"
-    if subject_traces(draft.subject, text):
-        return "the decoy names the question's own subject"
-    if any(holds(text, trace) for trace in draft.traces):
-        return "the decoy holds the answer"
-    for index, other in enumerate(passages):
-        if index in (draft.earlier, draft.later, decoy.index):
-            continue
-        if residue(other, draft.bridge):
+    named = residue(text, draft.bridge) or (
+        telling_words(draft.bridge.name) & set(fold_tokens(text))
+    )
+    faults = (
+        (decoy.index in (draft.earlier, draft.later), "the decoy is a support"),
+        (not stands(text, draft.replacement), "the decoy does not name the replacement"),
+        (bool(named), "the decoy names the bridge"),
+        (bool(subject_traces(draft.subject, text)), "the decoy names the question's own subject"),
+        (any(holds(text, trace) for trace in draft.traces), "the decoy holds the answer"),
+    )
+    fault = next((reason for found, reason in faults if found), None)
+    return fault or _counts_fault(draft, decoy)
+
+
+def _counts_fault(draft: Draft, decoy: Decoy) -> str | None:
+    """Where a name stands in a passage too many or too few, so that B and D do not tie."""
+    own = (draft.earlier, draft.later, decoy.index)
+    for index, text in enumerate(draft.cells["A"]):
+        if index not in own and residue(text, draft.bridge):
             return f"the bridge stands in a third passage, {index}"
-    replaced = draft.replacement.name
-    expected = [
-        (index, f"{cell}{index}", name, cell)
-        for cell, pairs in (
-            ("B", ((draft.earlier, replaced), (decoy.index, draft.bridge.name))),
-            ("D", ((draft.earlier, draft.bridge.name), (decoy.index, replaced))),
-        )
-        for index, name in pairs
-    ]
-    for index, _, name, cell in expected:
+    old, new = draft.bridge.name, draft.replacement.name
+    expected = (
+        ("B", draft.earlier, new),
+        ("B", decoy.index, old),
+        ("D", draft.earlier, old),
+        ("D", decoy.index, new),
+    )
+    for cell, index, name in expected:
         if not stands(draft.cells[cell][index], name):
             return f"passage {index} of {cell} does not name {name!r}"
     return None

@@ -9,7 +9,7 @@ import numpy as np
 
 from chaincheck.chains import Chain
 from chaincheck.distractors import SHARE_LEFT_OUT, only, protected, seat, without_doubtful
-from chaincheck.drafts import PLACEHOLDER, Reasons, attempt
+from chaincheck.drafting import PLACEHOLDER, Reasons, attempt
 from chaincheck.invented import TakenNames
 from chaincheck.items import content_hash
 from chaincheck.kinds import Nature

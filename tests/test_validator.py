@@ -11,7 +11,8 @@ from chaincheck.chains import Chain, Fact, Hop, Passage
 from chaincheck.items import Edit
 from chaincheck.kinds import Nature
 from chaincheck.mentions import Entity
-from chaincheck.validator import RULES, Decoy, Draft, _leftover, cell_c, validate
+from chaincheck.leftovers import leftover
+from chaincheck.validator import RULES, Decoy, Draft, cell_c, validate
 
 WOMAN = Nature("person", "person", "she")
 MAN = Nature("person", "person", "he")
@@ -62,7 +63,7 @@ def spans(passages: tuple[str, ...], old: str, new: str, only: tuple[int, ...]) 
 
 
 def draft(source: Chain | None = None, *, old: str | None = None, **changes: object) -> Draft:
-    """A sound draft by plain string replacement; ``old`` says what to replace where not the bridge."""
+    """A sound draft by plain replacement; ``old`` is what to replace beside the bridge."""
     source = source or chain()
     name, new = old or "Elena Marsh", "Nora Vance"
     a = tuple(passage.whole for passage in source.passages)
@@ -233,7 +234,7 @@ def test_a_step_that_a_named_thing_answers_is_a_bypass(step: str, caught: bool) 
 def test_leftovers_of_a_name_are_found(text: str, caught: bool) -> None:
     """Asked of the rule alone, without the detector of the mentions."""
     one = draft(chain(FILM, PERSON, Passage("Aside", text), OTHER))
-    assert (_leftover(one, one.cells["B"][2]) is not None) == caught
+    assert (leftover(one, one.cells["B"][2]) is not None) == caught
 
 
 def test_a_distractor_with_bridge_and_answer_is_a_bypass() -> None:

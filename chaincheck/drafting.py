@@ -58,7 +58,9 @@ def _rename_everywhere(
         )
     except AmbiguousMention as doubt:
         index = None if doubt.passage is None else others[doubt.passage]
-        rule = {chain.earlier.support: "Q2", chain.later.support: "Q3"}.get(index, "Q6")
+        rule = {chain.earlier.support: "Q2", chain.later.support: "Q3"}.get(
+            -1 if index is None else index, "Q6"
+        )
         if doubt.reason.startswith("the protected"):
             rule = "Q4"
         raise _UnsafeRenameError(rule, f"passage {index}: {doubt.reason}") from doubt
