@@ -196,7 +196,8 @@ def _linked_before(  # noqa: PLR0911 - a ladder of cases
         return None
     if head.word.endswith(("ing", "ed", "ly")) and sentence_start(found, at):
         return None
-    if link.word == "of" and kind in ("person", "organization") and head.word not in NAMED_OF:
+    named = head.word in NAMED_OF and not (kind == "person" and head.word == "god")
+    if link.word == "of" and kind in ("person", "organization") and not named:
         return None
     titled = at > 0 and found[at].adjacent and found[at - 1].word in ("the", "a", "an")
     titled = titled and found[at - 1].capitalized and not sentence_start(found, at - 1)
@@ -231,6 +232,8 @@ def _right(  # noqa: PLR0911 - a ladder of cases
     if after.gap in ("-", "'"):
         plain = after.gap == "-" and after.word in BASED and not after.capitalized
         return None if plain else "joined to the word after it"
+    if kind not in ("person", None):
+        return _adjacent_after(found, start, end, kind) if after.adjacent else None
     numbered = any(token.word in GENERATION for token in found[start:end])
     if (
         after.gap.startswith(",")

@@ -20,10 +20,11 @@ from dataclasses import dataclass
 from chaincheck.demonyms import is_place_word
 from chaincheck.folding import INVISIBLE, visible
 from chaincheck.mention_context import in_title, lengthened, plain_heading, quoted_title
-from chaincheck.name_words import GENERIC, REGIONS
+from chaincheck.name_glosses import glosses
+from chaincheck.name_words import GENERATION, GENERIC, REGIONS
 from chaincheck.names import Entity, Kind, Token, core, same_gap, tokens
 from chaincheck.organization_mentions import acronyms, short_names
-from chaincheck.other_names import Surroundings, on_screen, second_name
+from chaincheck.other_names import Surroundings, on_screen, second_name, used_again
 from chaincheck.person_mentions import PersonFinder, another_number, opening, own_page, settled
 from chaincheck.renaming import AmbiguousMention, Mention, Renamed, replace_mentions
 from chaincheck.residue import residue, telling_words
@@ -95,6 +96,7 @@ def find_all(passages: Sequence[str], entity: Entity) -> tuple[tuple[Mention, ..
             short_names(text, acronyms(text, mentions, entity), entity)
             for text, mentions in zip(passages, hits, strict=True)
         ]
+    hits = [_with_glosses(text, mentions) for text, mentions in zip(passages, hits, strict=True)]
     _no_second_names(passages, hits, entity)
     for number, (text, mentions) in enumerate(zip(passages, hits, strict=True)):
         for start, end, surface in residue(text, entity):
@@ -257,7 +259,8 @@ def _full(text: str, patterns: Sequence[_Pattern], entity: Entity, number: int) 
             continue
         end = at + len(hit.parts)
         start, stop = found[at].start, found[end - 1].end
-        if entity.kind == "person" and another_number(found, end, entity):
+        titled = any(part.word in GENERATION for part in hit.parts)
+        if entity.kind == "person" and not titled and another_number(found, end, entity):
             at = end  # "2nd Baronet" is not the 3rd.
             continue
         reason = lengthened(text, found, at, end, entity.kind)
@@ -281,35 +284,68 @@ def _fits(found: Sequence[Token], at: int, parts: Sequence[Token], entity: Entit
     return found[at].capitalized or entity.kind == "work"
 
 
+def _with_glosses(text: str, mentions: Sequence[Mention]) -> list[Mention]:
+    """The mentions, with what glosses a whole name in the text below the title."""
+    more = list(mentions)
+    for mention in mentions:
+        if mention.form in ("full", "extended", "alias") and not in_title(text, mention.start):
+            for start, end in glosses(text, mention.end):
+                more = [m for m in more if m.end <= start or end <= m.start]
+                more.append(Mention(start, end, text[start:end], "gloss", False))
+    return sorted(more, key=lambda mention: mention.start)
+
+
 def _no_second_names(
     passages: Sequence[str], hits: Sequence[Sequence[Mention]], entity: Entity
 ) -> None:
     """Raise if a text gives the entity another name beside a mention, or quotes it in a title."""
     partial = entity.kind == "person" and len(tokens(core(entity.name, "person"))) > 1
     beside = Surroundings(
-        words=Counter(token.word for text in passages for token in tokens(text)),
+        words=Counter(
+            token.word
+            for text, mentions in zip(passages, hits, strict=True)
+            for token in tokens(text)
+            if not any(m.form != "gloss" and m.start <= token.start < m.end for m in mentions)
+        ),
         partial=partial,
         screen=partial and any(on_screen(t) for t, h in zip(passages, hits, strict=True) if h),
     )
     for number, (text, mentions) in enumerate(zip(passages, hits, strict=True)):
         starts = {mention.start for mention in mentions}
         for mention in mentions:
+            if mention.form == "gloss" and used_again(mention.surface, entity, beside):
+                raise AmbiguousMention(
+                    f"'{mention.surface.strip()}': a second name that is used again",
+                    mention.start,
+                    mention.end,
+                    passage=number,
+                )
             bracketed = re.match(rf"[\s(\[{INVISIBLE}]*", text[mention.end :])
             again = bracketed is not None and mention.end + bracketed.end() in starts
-            if again or mention.form == "acronym" or in_title(text, mention.start):
+            if again or mention.form in ("acronym", "gloss") or in_title(text, mention.start):
                 continue
-            reason = second_name(text, mention.start, mention.end, beside)
+            rest = _without(text, mention.end, mentions)
+            reason = second_name(rest, mention.start, mention.end, beside)
             if entity.kind == "work" and _setting(text, mention):
                 reason = "may be a place"
             if quoted_title(text, mention.start, mention.end):
                 # A title may hold the whole name of a person whom the text names outside it.
                 plain = any(quoted_title(text, m.start, m.end) is None for m in mentions)
-                if not (plain and partial and mention.form == "full"):
+                own = partial or entity.kind == "organization"
+                if not (plain and own and mention.form == "full"):
                     reason = "in a quoted title"
             if reason:
                 raise AmbiguousMention(
                     f"'{mention.surface}': {reason}", mention.start, mention.end, passage=number
                 )
+
+
+def _without(text: str, end: int, mentions: Sequence[Mention]) -> str:
+    """The text without the glosses behind ``end``; what stands before keeps its place."""
+    for mention in sorted(mentions, key=lambda m: -m.start):
+        if mention.form == "gloss" and mention.start >= end:
+            text = text[: mention.start] + text[mention.end :]
+    return text
 
 
 def _setting(text: str, mention: Mention) -> bool:

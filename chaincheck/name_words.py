@@ -92,7 +92,8 @@ KIN = _words(
 )
 
 GENERATION = _words(
-    "jr sr junior senior elder younger 1st 2nd 3rd 4th 5th 6th 7th 8th 9th 10th 11th 12th"
+    "jr sr junior senior elder younger 1st 2nd 3rd 4th 5th 6th 7th 8th 9th 10th 11th 12th 13th "
+    "14th 15th 16th 17th 18th 19th 20th 21st 22nd 23rd 24th"
 )
 
 ROMAN = _words(

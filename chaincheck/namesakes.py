@@ -28,6 +28,7 @@ __all__ = [
     "Word",
     "another_bearer",
     "another_person",
+    "another_place",
     "beside",
     "content",
     "named",
@@ -158,8 +159,10 @@ def another_person(  # noqa: PLR0911 - a ladder of cases
     if _numbered_otherwise(words, at, folded, own):
         return True
     number = words[at + 1].text if at + 1 < len(words) else ""
-    if number in ROMAN and _linked(folded, words[at], words[at + 1]) and words[at + 1].upper:
-        return word in firsts and all(number not in name for name in names)
+    numbered = number in ROMAN and words[at + 1].upper
+    numbered = numbered and _linked(folded, words[at], words[at + 1])
+    if numbered and all(number not in name for name in names):
+        return word in own
     if eastern and word in lasts and strange_after:
         return True
     if word in lasts:
@@ -207,6 +210,7 @@ _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 def _numbered_otherwise(words: list[Word], at: int, folded: str, own: set[str]) -> bool:
     """Whether the name that holds the word bears another number: "2nd Baronet", not the 3rd."""
     numbers = {word for word in own if _ORDINAL.fullmatch(word)}
+    reigns = own & ROMAN
     end = at
     while (
         end + 1 < len(words)
@@ -214,6 +218,8 @@ def _numbered_otherwise(words: list[Word], at: int, folded: str, own: set[str]) 
         and _linked(folded, words[end], words[end + 1])
     ):
         end += 1
+    if reigns and end > at and words[end].text in ROMAN - reigns:
+        return True
     if not numbers or end + 1 >= len(words):
         return False
     behind = words[end + 1]
@@ -270,6 +276,34 @@ def topic(text: str, entity: Entity, word: str) -> bool:
         item.text == word and another_person(words, index, folded.text, entity)
         for index, item in enumerate(words)
     )
+
+
+_CLASSES = frozenset(
+    ["river", "county", "province", "lake", "island", "islands", "bay", "district", "creek",
+     "mountain", "mountains", "region", "peninsula", "valley", "canal", "desert"]
+)  # fmt: skip
+_COMPASS = frozenset(["north", "south", "east", "west"])
+
+
+def another_place(words: list[Word], at: int, folded: str, entity: Entity) -> bool:
+    """Whether a place's word stands in another place's name.
+
+    "Fort Nelson" is not the Nelson River, "Hastings High School" not Hastings County, the South
+    Pole not the North Pole.
+    """
+    name = content(entity.name, entity)
+    if entity.aliases or len(name) != 2 or words[at].text not in name:
+        return False
+    seen = beside(words, at, folded)
+    if name[0] in _COMPASS and words[at].text == name[1]:
+        return seen.before in _COMPASS - {name[0]}
+    if name[1] not in _CLASSES or words[at].text != name[0]:
+        return False
+    fits = {name[1], "province", "region", "area"}
+    after = bool(seen.after) and seen.after not in fits | FUNCTION
+    before = bool(seen.before) and not seen.before_opens and seen.before not in FUNCTION | _COMPASS
+    opened = bool(seen.before) and seen.before in ("fort", "gmina", "port", "mount", "lake")
+    return seen.after not in fits and (after or before or opened)
 
 
 _PLACE_BEFORE = re.compile(

@@ -7,14 +7,16 @@ Harriet Holter)": to rename one and leave the other would be half a rename.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chaincheck.demonyms import is_place_word
 from chaincheck.folding import fold, tokens, visible
 from chaincheck.name_words import HONORIFICS, MONTHS
+from chaincheck.names import Entity
 
-__all__ = ["Surroundings", "on_screen", "second_name"]
+__all__ = ["Surroundings", "on_screen", "second_name", "used_again"]
 
 _KNOWN = (
     r"(?:(?:also|better|best|formerly|originally|later|now|previously|commonly|professionally|"
@@ -42,7 +44,8 @@ _SPOKEN = re.compile(r"^\s*/|pronounced|pronunciation|\bIPA\b|[ˈˌːɪʊəɛɔ�
 _BIRTH = re.compile(r"[^,;:()]+, \d{1,2} \w+ \d{4}|[^,;:()]+, \w+ \d{1,2}, \d{4}|[^,;:()]+ – ,")
 _SCREEN = re.compile(
     r"\b(?:films?|movies?|series|episodes?|sitcom|cast|stars?|starring|musical|plays|played|voiced|"
-    r"show|season|actor|actress)\b"
+    r"show|season|actor|actress)\b",
+    re.IGNORECASE,
 )
 _CAST = re.compile(r"[A-ZÀ-Ý]\w+ \((?:as )?[A-ZÀ-Ý][\w .'’-]*\)")
 
@@ -70,14 +73,31 @@ class Surroundings:
     partial: bool = False
     screen: bool = False
 
-    def once(self, name: str) -> bool:
-        """Whether every word of a name stands nowhere but there."""
-        return all(self.words.get(part.word, 0) <= 1 for part in tokens(name))
+    def once(self, *names: str) -> bool:
+        """Whether the last words of some names stand nowhere but there.
+
+        Given names are too common to tell anything.
+        """
+        split = [tokens(name) for name in names]
+        lasts = {parts[-1].word for parts in split if parts}
+        seen = Counter(part.word for parts in split for part in parts)
+        return all(self.words.get(word, 0) <= seen[word] for word in lasts)
 
 
 def on_screen(text: str) -> bool:
     """Whether a text tells of films or shows."""
     return _SCREEN.search(text) is not None
+
+
+def used_again(gloss: str, entity: Entity, beside: Surroundings) -> bool:
+    """Whether a name inside a gloss stands elsewhere too, so that dropping it is half a rename."""
+    own = {part.word for name in (entity.name, *entity.aliases) for part in tokens(name)}
+    runs = []
+    for run in _RUN.findall(re.sub(r"\w+:", "", visible(gloss))):
+        last = tokens(run)[-1].word
+        if last not in own and len(last) > 2 and not is_place_word(last):
+            runs.append(run)
+    return not beside.once(*runs)
 
 
 def second_name(text: str, start: int, end: int, beside: Surroundings) -> str | None:
@@ -112,7 +132,7 @@ def _opens_page(before: str, beside: Surroundings) -> bool:
     if not line or "\n" in title or len(lead) > 160 or ". " in lead:
         return False
     names = _RUN.findall(re.sub(r"\([^()]*\)", "", lead))
-    return bool(names) and all(beside.once(name) for name in names)
+    return bool(names) and beside.once(*names)
 
 
 def _harmless(follows: re.Match[str], behind: str, beside: Surroundings) -> bool:

@@ -17,6 +17,7 @@ from chaincheck.name_words import (
     MONTHS,
     PARTICLES,
     ROLES,
+    ROMAN,
 )
 from chaincheck.names import Entity, Person, Token, core, fold, person, same_gap, tokens
 from chaincheck.renaming import AmbiguousMention, Mention
@@ -67,6 +68,9 @@ def another_number(found: Sequence[Token], end: int, entity: Entity) -> bool:
     """Whether the name before ``end`` bears another number than the entity's: "2nd Baronet"."""
     own = {part.word for part in tokens(entity.name) if part.word in GENERATION}
     after = found[end] if end < len(found) else None
+    suffix = person(entity.name).suffix
+    if after is not None and suffix in ROMAN and after.adjacent and after.capitalized:
+        return after.word in ROMAN and after.word != suffix
     if not own or after is None or not after.gap.startswith(","):
         return False
     return after.word in GENERATION and after.word not in own
@@ -236,7 +240,7 @@ class PersonFinder:
         token = sight.found[at]
         before = sight.found[at - 1] if at else None
         beside = before is not None and (
-            token.adjacent or (token.gap in (". ", ".") and len(before.word) <= 2)
+            token.adjacent or (_initial(before) and token.gap in (". ", "."))
         )
         if before is None or not beside or not before.capitalized or before.possessive:
             if token.gap != "-":
@@ -337,7 +341,9 @@ class PersonFinder:
                 reason = "a part of a name whose order is not certain"
             elif any(item.word in KIN for item in before):
                 reason = "may be a relative"
-            elif in_title(sight.text, token.start):
+            elif in_title(sight.text, token.start) and not (
+                before and before[-1].word in HONORIFICS and token.adjacent
+            ):
                 reason = "a given name in the title"
             else:
                 reason = lengthened(sight.text, sight.found, start, end, "person")
@@ -379,6 +385,11 @@ def _same_word(part: str, word: str) -> bool:
     if len(short) == 1 or len(short) >= 3:
         return long.startswith(short)
     return short == long
+
+
+def _initial(token: Token) -> bool:
+    """Whether a token is one initial or two; "Jr." may end a sentence."""
+    return len(token.word) <= 2 and token.word not in GENERATION
 
 
 def _close(found: Sequence[Token], start: int, end: int) -> bool:

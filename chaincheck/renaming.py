@@ -48,7 +48,8 @@ class Mention:
     Attributes:
         start, end: code points, without the possessive marker.
         surface: ``text[start:end]``.
-        form: "full", "alias", "short", "extended", "surname", "given", "initials" or "acronym".
+        form: "full", "alias", "short", "extended", "surname", "given", "initials", "acronym", or
+            "gloss" for what repeats the name in parentheses and goes with it.
         possessive: whether a possessive marker follows.
     """
 
@@ -118,6 +119,8 @@ def _span(
     text: str, mention: Mention, entity: Entity, replacement: Entity
 ) -> tuple[int, int, str, str]:
     start, end = mention.start, mention.end
+    if mention.form == "gloss":
+        return start, end, text[start:end], ""
     after = _form(mention, replacement)
     if not core(entity.name, entity.kind).isupper():
         after = _cased(after, mention.surface, text, start)

@@ -28,6 +28,7 @@ from chaincheck.namesakes import (
     Word,
     another_bearer,
     another_person,
+    another_place,
     beside,
     content,
     named,
@@ -267,6 +268,8 @@ class _Search:
         where = (self.words, at, self.folded.text, self.entity)
         if self.entity.kind in ("organization", "other", None):
             return organization_place(*where)
+        if self.entity.kind == "place":
+            return word.text == hit and another_place(*where)
         if self.entity.kind != "person":
             return False
         if another_person(*where):
