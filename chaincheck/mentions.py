@@ -25,7 +25,8 @@ from chaincheck.name_words import GENERATION, GENERIC, REGIONS
 from chaincheck.names import Entity, Kind, Token, core, same_gap, tokens
 from chaincheck.organization_mentions import acronyms, short_names
 from chaincheck.other_names import Surroundings, on_screen, second_name, used_again
-from chaincheck.person_mentions import PersonFinder, another_number, opening, own_page, settled
+from chaincheck.person_mentions import PersonFinder
+from chaincheck.person_pages import another_number, opening, own_page, settled
 from chaincheck.renaming import AmbiguousMention, Mention, Renamed, replace_mentions
 from chaincheck.residue import residue, telling_words
 

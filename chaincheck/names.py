@@ -325,7 +325,7 @@ def takes_article(name: str, kind: Kind | None = None) -> bool:
         return False
     if "of" in words[1:]:
         head = words[words.index("of") - 1]
-        return head in GENERIC and head not in ("company",)
+        return head in GENERIC and head not in ("company", "bank")
     # "the Colorado Rapids": a team's plural name takes the article, a firm's does not.
     plural = kind == "organization" and words[-1].endswith("s") and not words[-1].endswith("ss")
     team = plural and words[-1] not in _FIRM_PLURALS
