@@ -169,3 +169,20 @@ def holm(p_values):
         steps = [min(1.0, q * (m - sorted(p_values).index(q))) for q in smaller_or_equal]
         adjusted.append(max(steps))
     return adjusted
+
+
+def coin_quantile(coins, level):
+    """Smallest k with P(|heads - coins/2| <= k) >= level, over all numbers of heads."""
+    middle = Fraction(coins, 2)
+    for k in sorted({abs(heads - middle) for heads in range(coins + 1)}):
+        inside = sum(math.comb(coins, h) for h in range(coins + 1) if abs(h - middle) <= k)
+        if Fraction(inside, 2**coins) >= level:
+            return k
+    raise AssertionError("no quantile")
+
+
+def disturbance(first, second):
+    """Mean squared change of the A > B outcome."""
+    n = len(first[0])
+    changes = [win(first[0][i], first[1][i]) - win(second[0][i], second[1][i]) for i in range(n)]
+    return sum(change**2 for change in changes) / n
