@@ -354,6 +354,18 @@ def _named_as_team(name: str, passages: Sequence[str]) -> bool:
     return any(pattern.search(text) and "club" in text for text in passages)
 
 
+def _sort_from_slot(
+    name: str, kind: str | None, slot: str | None, passages: Sequence[str]
+) -> str | None:
+    """The sort of a slot's tails where slot and kind, or slot and wording, leave one only."""
+    if slot == "performer" and normal_kind(kind) == "organization":
+        return "band"  # who performs and is no person
+    known_region = " ".join(name.casefold().split()) in REGIONS
+    if slot in _TOWN_SLOTS and not known_region and _with_region(name, passages):
+        return "town"
+    return None
+
+
 def nature_of(
     name: str,
     *,
@@ -383,14 +395,7 @@ def nature_of(
         named = None  # "Madina Lake" made an album: it is no lake
     defined = _single(sort_in_definition(page.text) for page in own_pages)
     defined = defined or sort_near(name, passages)
-    asked = sort_in_question(question, slot)
-    if (
-        asked is None
-        and slot in _TOWN_SLOTS
-        and _with_region(name, passages)
-        and " ".join(name.casefold().split()) not in REGIONS
-    ):
-        asked = "town"
+    asked = sort_in_question(question, slot) or _sort_from_slot(name, kind, slot, passages)
     sort = named or defined or asked
     settled = (
         normal_kind(kind)

@@ -403,7 +403,7 @@ def decoy_facts(
     own_shape = shape(name, nature.kind)
     ranks = ranks_of(name, [passage.whole for passage in chain.passages])
     contained = {passage.whole for passage in chain.passages}
-    scored: list[tuple[tuple[int, int, int, int, float], Fact, Candidate, bool]] = []
+    scored: list[tuple[tuple[int, int, int, int, int, float], Fact, Candidate, bool]] = []
     for fact in (*chain.decoys, *pools.facts.get(slot, ())):
         tail = core(fact.tail)
         telling = telling_words(tail)
@@ -432,6 +432,7 @@ def decoy_facts(
         tied = other.forms == own.forms and other.words == own.words
         order = (
             int(not tied),
+            int(not inside),  # a dead end that the source put there keeps the context as it was
             abs(other.words - own.words) + abs(len(other.forms) - len(own.forms)),
             _far(own_shape, other_shape),
             abs(other.letters - own.letters) // 3,

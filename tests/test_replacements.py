@@ -251,3 +251,8 @@ def test_invented_names_leave_nothing_of_the_old_one(name: str, nature: Nature, 
 
 def test_nothing_is_invented_for_an_unknown_kind() -> None:
     assert invented_name("Qwerty", Nature(None), np.random.default_rng(1), []) is None
+
+
+def test_who_performs_and_is_no_person_is_a_band() -> None:
+    found = nature_of("Radiohead", kind="organization", pronoun="they", slot="performer")
+    assert found == Nature("organization", "band")
