@@ -14,6 +14,7 @@ one is rendered from a copy of the sources, in a folder of its own.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -33,6 +34,7 @@ from chaincheck.errors import (
     UnwritableOutput,
     UsageError,
 )
+from chaincheck.freshness import code_and_data, environment, file_digest
 from chaincheck.notebook import (
     check_parameters,
     notebook_parameters,
@@ -216,8 +218,18 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _paths(environment: Mapping[str, str], name: str) -> list[str]:
-    return [path for path in environment.get(name, "").split(os.pathsep) if path]
+def _state(source: Path, listed: Sequence[str]) -> str:
+    """Write down what the pages are made of: a line for the contents, one for all the bytes."""
+    files = [path for name in _SOURCES for path in (source / name, *(source / name).rglob("*"))]
+    files += [source / name for name in listed]
+    digests = [(str(path), file_digest(path)) for path in sorted({*files}) if path.is_file()]
+    digests += [(name, file_digest(path)) for name, path in code_and_data()]
+    everything = repr((digests, environment()))
+    return f"{' '.join(listed)}\n{hashlib.blake2b(everything.encode()).hexdigest()}"
+
+
+def _paths(variables: Mapping[str, str], name: str) -> list[str]:
+    return [path for path in variables.get(name, "").split(os.pathsep) if path]
 
 
 def _render(source: Path, build: Path) -> Path:
@@ -230,12 +242,18 @@ def _render(source: Path, build: Path) -> Path:
         *("-W", "-n", "--keep-going", "-q"),
     ]
     build.mkdir(parents=True, exist_ok=True)
-    # Only what a finished run left is built upon. Sphinx warns about a page when it reads it, not
-    # when it finds it unchanged, so a second run would pass; and a page that left the table of
-    # contents would stay in the book.
-    listed = "\n".join(_toc_files(_yaml(source / "_toc.yml")))
+    listed = list(_toc_files(_yaml(source / "_toc.yml")))
+    names = [str(Path(name).with_suffix("")) for name in listed]
+    pages = [page, *(build / "html" / f"{name}.html" for name in names)]
+    state = _state(source, listed)
     finished = build / ".finished"
-    if not finished.is_file() or finished.read_text(encoding="utf-8") != listed:
+    before = finished.read_text(encoding="utf-8") if finished.is_file() else ""
+    if before == state and all(path.is_file() for path in pages):
+        return page
+    # Only what a finished run of the same contents left is built upon. Sphinx warns about a page
+    # when it reads it, not when it finds it unchanged, so a second run would pass; and a page
+    # that left the table of contents would stay in the book.
+    if before.partition("\n")[0] != state.partition("\n")[0]:
         shutil.rmtree(build / "html", ignore_errors=True)
         shutil.rmtree(build / ".doctrees", ignore_errors=True)
     finished.unlink(missing_ok=True)
@@ -261,11 +279,10 @@ def _render(source: Path, build: Path) -> Path:
             f"the book did not render ({_count(len(marked), 'warning')}), the first: {first}",
             remedy=f"The whole log is in {log}",
         )
-    names = [str(Path(name).with_suffix("")) for name in listed.splitlines()]
     faults = page_faults(build / "html", names)
     if faults:
         raise MeasuredFailure(f"the pages have {_count(len(faults), 'fault')}: {faults[0]}")
-    finished.write_text(listed, encoding="utf-8")
+    finished.write_text(state, encoding="utf-8")
     return page
 
 

@@ -3,7 +3,7 @@
 The text is the only copy that is kept under version control; the executed ``.ipynb`` is a build
 product. It carries a key in its own metadata, a hash of everything that can change what it
 shows: the text, the parameters, the files that parameters name, every file of the package, the
-book's data and the version of every installed distribution. A cache that looks at the cells only
+book's data and the versions of what is installed for it. A cache that looks at the cells only
 would go on showing the numbers of a module that has since been corrected.
 """
 
@@ -13,16 +13,15 @@ import ast
 import difflib
 import hashlib
 import json
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from chaincheck.atomic import write_bytes
 from chaincheck.errors import MissingExtra, UnreadableFile, UnwritableOutput, UsageError
 from chaincheck.execution import KERNEL_SETTINGS, PYTHON3, execute, name_cells, strip_volatile
+from chaincheck.freshness import code_and_data, environment, file_digest
 
 __all__ = [
     "Parameter",
@@ -37,8 +36,6 @@ __all__ = [
 # Raised whenever the shape of what is written changes, so that older output is made anew.
 _FORMAT = 1
 _TAG = "parameters"
-# What a checkout keeps below book/ for chapters to read.
-_DATA = {".csv", ".gz", ".json", ".jsonl", ".toml", ".tsv"}
 
 
 @dataclass(frozen=True)
@@ -191,24 +188,6 @@ def check_parameters(
             )
 
 
-def _code_and_data() -> Iterator[tuple[str, Path]]:
-    """Yield every file that a chapter may import or read, with its name in the checkout."""
-    package = Path(__file__).resolve().parent
-    for path in sorted(package.rglob("*")):
-        inside = path.relative_to(package).parts
-        hidden = any(part.startswith(".") or part == "__pycache__" for part in inside)
-        if path.is_file() and not hidden:
-            yield path.relative_to(package.parent).as_posix(), path
-    for path in sorted(package.parent.joinpath("book").rglob("*")):
-        if path.suffix in _DATA and path.is_file():
-            yield path.relative_to(package.parent).as_posix(), path
-
-
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "blake2b").hexdigest()
-
-
 def _named_files(value: object, folder: Path) -> Iterator[Path]:
     """Yield the files that a parameter's value names, so that their bytes enter the key."""
     if isinstance(value, str) and value:
@@ -226,26 +205,17 @@ def _named_files(value: object, folder: Path) -> Iterator[Path]:
             yield from _named_files(part, folder)
 
 
-def _environment() -> list[str]:
-    """List what else can change a result: the interpreter and every installed distribution."""
-    own = "chaincheck-book"  # its files are hashed; its version says less
-    found = {
-        f"{dist.name}=={dist.version}" for dist in metadata.distributions() if dist.name != own
-    }
-    return [".".join(map(str, sys.version_info[:3])), *sorted(found)]
-
-
 def _key(
     source: Path, known: Mapping[str, Parameter], parameters: Mapping[str, object], folder: Path
 ) -> str:
     effective = {name: item.default for name, item in known.items()} | dict(parameters)
     facts = {
         "format": _FORMAT,
-        "source": _file_digest(source),
+        "source": file_digest(source),
         "parameters": repr(sorted(parameters.items())),
-        "files": sorted({_file_digest(path) for path in _named_files(effective, folder)}),
-        "package": [(name, _file_digest(path)) for name, path in _code_and_data()],
-        "environment": _environment(),
+        "files": sorted({file_digest(path) for path in _named_files(effective, folder)}),
+        "package": [(name, file_digest(path)) for name, path in code_and_data()],
+        "environment": environment(),
         "kernel": list(KERNEL_SETTINGS),
     }
     return hashlib.blake2b(json.dumps(facts).encode(), digest_size=20).hexdigest()

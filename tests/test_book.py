@@ -224,18 +224,25 @@ class TestProfiles:
 
 
 class TestPlaces:
+    @pytest.fixture
+    def mine(self, tmp_path: Path) -> Path:
+        (tmp_path / "mine.toml").write_text("")
+        return tmp_path / "mine.toml"
+
     @pytest.mark.parametrize("out", [".", "_build", "_build/html", "book", ".."])
-    def test_the_published_book_is_never_overwritten(self, root: Path, out: str) -> None:
+    def test_the_published_book_is_never_overwritten(
+        self, root: Path, mine: Path, out: str
+    ) -> None:
         with pytest.raises(UsageError, match="Name a folder outside of the repository"):
-            build_book(root, profile="smoke", out=root / out, progress=False)
+            build_book(root, profile=mine, out=root / out, progress=False)
 
     def test_a_folder_that_holds_something_else_is_left_alone(
-        self, root: Path, tmp_path: Path
+        self, root: Path, mine: Path, tmp_path: Path
     ) -> None:
         (tmp_path / "full").mkdir()
         (tmp_path / "full" / "thesis.txt").write_text("mine")
         with pytest.raises(UsageError, match="holds something else"):
-            build_book(root, profile="smoke", out=tmp_path / "full", progress=False)
+            build_book(root, profile=mine, out=tmp_path / "full", progress=False)
 
     def test_a_folder_that_is_no_repository_is_named(self, tmp_path: Path) -> None:
         with pytest.raises(UnreadableFile, match=r"_toc\.yml: cannot read.*the repository"):

@@ -10,6 +10,7 @@ from chaincheck.pages import page_faults
 
 GOOD = """<html><head><link rel="stylesheet" href="_static/a%20b.css?v=1">
 <link rel="canonical" href="https://example.org/"></head><body>
+<script src="_static/a.js"></script><script>if (1 < 2) { "<img src='x.png'>" }</script>
 <a href="https://example.org/">a link may lead away</a>
 <img src="_static/a.svg" alt="a chain"><img src="data:image/png;base64,AA==" alt="">
 <svg><use href="#x"/></svg></body></html>"""
@@ -20,6 +21,7 @@ def folder(tmp_path: Path) -> Path:
     static = tmp_path / "_static"
     static.mkdir()
     (static / "a b.css").write_text("p { background: url(a.svg) } /* https://example.org */")
+    (static / "a.js").write_text("")
     (static / "a.svg").write_text("<svg/>")
     (static / "template.html").write_text('<script src="{{ address }}"></script>')
     (tmp_path / "index.html").write_text(GOOD)
