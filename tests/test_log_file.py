@@ -142,6 +142,20 @@ def test_a_record_that_changes_while_the_log_is_open(log: Path) -> None:
     assert f"{log}:6: " in str(caught.value)
 
 
+def test_records_that_change_places_while_the_log_is_open(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    judge = Fake(lambda item: Judgment(item_id=item.item_id, score=float(item.item_id[1:])))
+    with LiveJudge(judge, log) as live:
+        list(live.score(make_items(6)))
+    replay = RecordedJudge(log)
+    lines = log.read_bytes().splitlines(keepends=True)
+    assert len(lines[3]) == len(lines[4])
+    with log.open("r+b") as file:
+        file.write(b"".join([*lines[:3], lines[4], lines[3]]))
+    with pytest.raises(DamagedLog, match="changed while the log was in use"):
+        list(replay.score([make_item(1)]))
+
+
 def test_a_scan_that_meets_a_repair_is_made_again(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

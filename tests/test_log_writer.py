@@ -256,6 +256,18 @@ class TestTwoWriters:
                 LiveJudge(Fake(), tmp_path / "log")
         record(tmp_path / "log", 1)
 
+    def test_a_forked_process_does_not_keep_the_lock(self, tmp_path: Path) -> None:
+        live = LiveJudge(Fake(), tmp_path / "log")
+        child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(30,))
+        child.start()
+        try:
+            live.close()
+            live.close()
+            record(tmp_path / "log", 2)
+        finally:
+            child.kill()
+            child.join()
+
     def test_of_many_that_start_at_once_one_writes(self, tmp_path: Path) -> None:
         code = (
             "import sys, time; sys.path.insert(0, sys.argv[1])\n"

@@ -192,6 +192,15 @@ print(judge.provenance().judgments)
 FIELDS = Judgment.__struct_fields__
 
 
+class Batched(Fake):
+    """Takes four items before it answers."""
+
+    def score(self, items: Iterable[Item]) -> Iterator[Judgment]:
+        stream = iter(items)
+        while batch := list(itertools.islice(stream, 4)):
+            yield from super().score(batch)
+
+
 class TestLive:
     def test_it_resumes_where_it_stopped(self, path: Path) -> None:
         items = make_items(10)
@@ -251,20 +260,39 @@ class TestLive:
                 next(found)
                 assert len(taken) == count
 
-    def test_judges_that_look_ahead(self, path: Path) -> None:
-        class Batched(Fake):
-            def score(self, items: Iterable[Item]) -> Iterator[Judgment]:
-                stream = iter(items)
-                while batch := list(itertools.islice(stream, 4)):
-                    yield from super().score(batch)
+    def test_a_long_run_of_recorded_items_is_served_while_it_passes(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(record_module, "_LONGEST_RUN", 5)
+        items = make_items(60)
+        live(Fake(), path, items[10:50])
+        taken = []
 
+        def stream() -> Iterator[Item]:
+            for item in items:
+                taken.append(item.item_id)
+                yield item
+
+        with LiveJudge(Fake(), path, group=1000, seconds=60) as one:
+            behind = [
+                len(taken) - count for count, _ in enumerate(one.score(stream())) if count < 50
+            ]
+        assert max(behind) <= 10 + 5
+
+    def test_judges_that_look_ahead(self, path: Path) -> None:
         items = make_items(18)
         live(Fake(), path, [items[1], items[5], items[6], items[17]])
-        judge = Batched()
-        with LiveJudge(judge, path, group=3) as one:
+        with LiveJudge(Batched(), path, group=3) as one:
             found = list(one.score(items))
             assert one.asked == 14
         assert [one.score for one in found] == [true_score(item) for item in items]
+
+    def test_equal_contents_within_one_batch(self, path: Path) -> None:
+        items = [make_item(k % 3, item_id=f"x{k}") for k in range(9)]
+        judge = Batched()
+        found = live(judge, path, items)
+        assert judge.asked == ["x0", "x1", "x2"]
+        assert [one.item_id for one in found] == [item.item_id for item in items]
 
     @pytest.mark.parametrize(
         ("score", "said"),
@@ -341,14 +369,14 @@ class TestForeign:
 
     def test_an_acquisition_may_change_on_the_way(self, path: Path) -> None:
         judge = Fake(acquisition={"batch": 8})
-        with LiveJudge(judge, path) as one:
+        with LiveJudge(judge, path, group=1) as one:
             for count, _ in enumerate(one.score(make_items(4))):
-                judge.acquisition = {"batch": 8 - count}
-        kinds = [json.loads(line)["kind"] for line in path.open()]
-        assert kinds.count("judgment") == 4
-        assert kinds.count("acquisition") >= 1
-        batches = {how["batch"] for how in RecordedJudge(path).acquisition["recorded"].values()}
-        assert 8 in batches
+                judge.acquisition = {"batch": 4 if count == 1 else judge.acquisition["batch"]}
+        lines = [json.loads(line) for line in path.open()]
+        kinds = ["acquisition", "judgment", "judgment", "acquisition", "judgment", "judgment"]
+        assert [line["kind"] for line in lines[1:]] == kinds
+        assert [line["settings"]["batch"] for line in (lines[1], lines[4])] == [8, 4]
+        assert lines[5]["acquisition"] == lines[4]["acquisition"] != lines[3]["acquisition"]
 
     def test_versions_and_machine_are_part_of_the_acquisition(self) -> None:
         found = acquisition_of(Fake(acquisition={"batch": 8}))
@@ -403,7 +431,7 @@ class TestProvenance:
             )
 
         with LiveJudge(Fake(say), path) as asking:
-            list(asking.score(make_items(5)))
+            list(asking.score(make_items(5) + make_items(5)))
             caveats = asking.provenance().caveats
         assert caveats == (
             "the replies name 2 models: m1 (3), m2 (2)",

@@ -4,9 +4,9 @@ What is promised:
 
 - ``append`` returns when the system has the whole line. A process that is killed at any moment
   (``kill -9``) loses no judgment whose ``append`` has returned.
-- ``commit`` returns when everything appended is on the disk (``fsync``). A machine that loses
-  its power loses nothing that was committed. What was appended since the last ``commit`` may then
-  be whole, torn or damaged, and is treated as such by the next one to open the log.
+- ``commit`` returns when everything appended is on the disk, as far as the system's ``fsync``
+  says so. A machine that loses its power loses nothing that was committed. What was appended
+  since may then be whole, torn or damaged, and is treated as such by whoever opens the log.
 - A line that was cut short, by a kill or a full disk in the middle of a write, has no line feed.
   The next writer removes it, and only it, and says so.
 - There is one writer at a time (``flock`` on the log itself, which ends with the process that
@@ -139,10 +139,15 @@ class LogWriter(OpenLog):
         Raises:
             UnwritableOutput: as ``commit``; the file is closed nonetheless.
         """
+        if not self._close.alive:
+            return
         try:
-            if self._close.alive and not self._unsynced:
+            if not self._unsynced:
                 self.commit()
         finally:
+            # A process that was forked meanwhile shares the lock, and would keep it.
+            with contextlib.suppress(OSError):
+                _unlock(self._descriptor)
             super().close()
 
     def _write(self, sealed: list[tuple[Line, bytes, str]]) -> None:
@@ -150,9 +155,9 @@ class LogWriter(OpenLog):
             raise self._stopped
         try:
             for line, data, digest in sealed:
+                self.pending += 1
                 _write_whole(self._descriptor, data)
                 self._contents.add(line, digest, len(data), self.path)
-                self.pending += 1
         except OSError as cause:
             self._stopped = UnwritableOutput(self.path, cause)
             with contextlib.suppress(OSError):
@@ -253,6 +258,12 @@ def _open_locked(path: PathLike) -> int:
             os.close(descriptor)
             raise
         os.close(descriptor)
+
+
+def _unlock(descriptor: int) -> None:
+    import fcntl  # there, since the file was locked
+
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def _holder(inode: int) -> int | None:
