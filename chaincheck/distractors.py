@@ -66,6 +66,10 @@ def without_doubtful(chain: Chain, bridge: Named) -> tuple[Chain, int]:
     leading = bypasses(draft, "A")
     if safe & leading.keys():
         return chain, 0
+    try:
+        find_all([texts[index] for index in sorted(safe)], bridge[0])
+    except AmbiguousMention:
+        return chain, 0  # the supports themselves are in doubt
     stay = [index for index in range(len(texts)) if index not in leading]
     fewest = len(texts) - (len(texts) - len(safe)) // SHARE_LEFT_OUT
     while len(stay) >= fewest:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from chaincheck.chains import Chain
 from chaincheck.items import Edit
 from chaincheck.kinds import Nature
@@ -42,11 +44,15 @@ def unedited(chain: Chain, bridge: Named) -> Draft:
 
 
 def _rename_everywhere(
-    chain: Chain, entity: Entity, replacement: Entity, decoy: int | None
+    chain: Chain,
+    entity: Entity,
+    replacement: Entity,
+    decoy: int | None,
+    plain: Collection[str],
 ) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
     """Rename the bridge in every passage; in a decoy the replacement becomes the bridge."""
     passages = [passage.whole for passage in chain.passages]
-    others = [index for index in range(len(passages)) if index != decoy]
+    others = [index for index, text in enumerate(passages) if index != decoy and text not in plain]
     answers = (chain.answer, *chain.answer_aliases, chain.later.answer)
     try:
         done = dict(
@@ -71,10 +77,11 @@ def _rename_everywhere(
             raise _UnsafeRenameError("Q8", f"decoy: {doubt.reason}") from doubt
     edits = tuple(
         Edit(passage=index, start=start, end=end, before=before, after=after)
-        for index in range(len(passages))
+        for index in sorted(done)
         for start, end, before, after in done[index].spans
     )
-    return tuple(done[index].text for index in range(len(passages))), edits
+    texts = (done[n].text if n in done else text for n, text in enumerate(passages))
+    return tuple(texts), edits
 
 
 def _draft(
@@ -82,7 +89,9 @@ def _draft(
     variant: str,
     bridge: Named,
     replacement: Named,
-    decoy: Decoy | None = None,
+    *,
+    decoy: Decoy | None,
+    plain: Collection[str],
 ) -> Draft:
     """Make the cells A, B and D.
 
@@ -91,7 +100,8 @@ def _draft(
     """
     a = tuple(passage.whole for passage in chain.passages)
     later = chain.later.support
-    b, edits = _rename_everywhere(chain, bridge[0], replacement[0], decoy.index if decoy else None)
+    seat = decoy.index if decoy else None
+    b, edits = _rename_everywhere(chain, bridge[0], replacement[0], seat, plain)
     d = (*a[:later], b[later], *a[later + 1 :])
     return Draft(
         chain=chain,
@@ -122,15 +132,26 @@ def attempt(
     variant: str,
     bridge: Named,
     replacement: Named,
+    *,
     decoy: Decoy | None = None,
+    plain: Collection[str] = frozenset(),
 ) -> tuple[Draft | None, Reasons]:
     """Make a draft and put it before the rules.
+
+    Args:
+        chain: the chain, with the context of the draft.
+        variant: the variant.
+        bridge: the bridge.
+        replacement: what takes its place.
+        decoy: the dead end, for a decoy.
+        plain: passages known to hold nothing that looks like the bridge, which need not be
+            searched again. The rules look at them all the same.
 
     Returns:
         The draft and no reasons, or None and every rule that failed.
     """
     try:
-        draft = _draft(chain, variant, bridge, replacement, decoy)
+        draft = _draft(chain, variant, bridge, replacement, decoy=decoy, plain=plain)
     except _UnsafeRenameError as doubt:
         return None, _unsafe_reasons(chain, bridge, doubt)
     reasons = validate(draft)

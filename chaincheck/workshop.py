@@ -7,13 +7,14 @@ from itertools import islice
 
 import numpy as np
 
+from chaincheck.bypass import fold_tokens
 from chaincheck.chains import Chain
 from chaincheck.distractors import SHARE_LEFT_OUT, only, protected, seat, without_doubtful
 from chaincheck.drafting import PLACEHOLDER, Reasons, attempt
 from chaincheck.invented import TakenNames
 from chaincheck.items import content_hash
 from chaincheck.kinds import Nature
-from chaincheck.mentions import stands
+from chaincheck.mentions import AmbiguousMention, find_all, stands
 from chaincheck.names import core
 from chaincheck.replacements import (
     Pools,
@@ -29,6 +30,8 @@ __all__ = ["Made", "Workshop", "generator"]
 
 _MOST_TRIES = 6
 _MOST_DECOYS = 40
+# Rules on the question and the supports, which no choice of a decoy can mend.
+_OF_SUPPORTS = ("Q1", "Q2", "Q3", "Q4", "Q5")
 
 
 def generator(seed: int, *parts: object) -> np.random.Generator:
@@ -79,8 +82,31 @@ class Workshop:
             chain, self.left_out = without_doubtful(chain, self.bridge)
         self.chain = chain
         self.texts = [passage.whole for passage in chain.passages]
+        self.plain = self._plain()
         self.words = context_words([*self.texts, chain.question, chain.answer])
         self._invented: Made | None = None
+
+    def _plain(self) -> frozenset[str]:
+        """Passages that hold no word of the bridge's name and nothing that may name it.
+
+        Only where the whole context is free of doubt: then what is left out here cannot change
+        how the rest is read.
+        """
+        try:
+            found = find_all(self.texts, self.entity)
+        except AmbiguousMention:
+            return frozenset()
+        names = (self.name, *self.entity.aliases)
+        parts = {word for name in names for word in fold_tokens(name)}
+        supports = (self.chain.earlier.support, self.chain.later.support)
+        return frozenset(
+            text
+            for index, (text, mentions) in enumerate(zip(self.texts, found, strict=True))
+            if index not in supports
+            and not mentions
+            and not parts & set(fold_tokens(text))
+            and not residue(text, self.entity)
+        )
 
     def _rng(self, variant: str) -> np.random.Generator:
         return generator(self.seed, variant, *self.key)
@@ -96,7 +122,7 @@ class Workshop:
         general = [reason for reason in self._invented.reasons if reason[0] != "Q8"]
         if variant == "fict":
             return self._invented
-        if variant == "decoy":
+        if variant == "decoy" and not (general and general[0][0] in _OF_SUPPORTS):
             made = self._decoy()
             earlier = made.draft is None and general and general[0][0] < made.reasons[0][0]
             return replace(made, reasons=general) if earlier else made
@@ -112,7 +138,7 @@ class Workshop:
         for _ in range(_MOST_TRIES if known else 1):
             name = invented_name(self.name, nature, rng, taken) or PLACEHOLDER
             replacement = (entity_of(name, self.nature), self.nature)
-            draft, reasons = attempt(self.chain, "fict", self.bridge, replacement)
+            draft, reasons = attempt(self.chain, "fict", self.bridge, replacement, plain=self.plain)
             if draft and name != PLACEHOLDER:
                 return Made("fict", draft, [], self.left_out)
             if any(rule != "Q8" for rule, _ in reasons):
@@ -126,7 +152,7 @@ class Workshop:
         )
         for candidate in islice(candidates, _MOST_TRIES):
             replacement = (entity_of(candidate.name, candidate.nature), candidate.nature)
-            draft, reasons = attempt(self.chain, "real", self.bridge, replacement)
+            draft, reasons = attempt(self.chain, "real", self.bridge, replacement, plain=self.plain)
             if draft:
                 return Made("real", draft, [], self.left_out)
         return Made("real", None, reasons)
@@ -159,7 +185,14 @@ class Workshop:
                 continue
             entity = entity_of(candidate.name, candidate.nature, fact.tail_aliases)
             decoy = Decoy(index=index, fact=fact, placed=placed, tied=tied)
-            draft, reasons = attempt(chain, "decoy", self.bridge, (entity, candidate.nature), decoy)
+            draft, reasons = attempt(
+                chain,
+                "decoy",
+                self.bridge,
+                (entity, candidate.nature),
+                decoy=decoy,
+                plain=self.plain,
+            )
             if draft:
                 return Made("decoy", draft, [], self.left_out + len(surplus))
             made = Made("decoy", None, reasons)
