@@ -122,7 +122,9 @@ class Pools:
         self.facts: dict[str, tuple[Fact, ...]] = {
             slot: tuple(group[key] for key in sorted(group)) for slot, group in stated.items()
         }
-        self._natures: dict[tuple[str, str | None, str | None, str | None], Nature] = {}
+        # Every chain of a slot asks for the tails of all its facts.
+        self._tail_natures: dict[tuple[Fact, str], Nature] = {}
+        self._tail_surfaces: dict[tuple[Fact, str], Surface | None] = {}
         self.slots: dict[str, tuple[Candidate, ...]] = {
             slot: self._candidates(slot, group) for slot, group in sorted(self.facts.items())
         }
@@ -179,6 +181,21 @@ class Pools:
             own_pages=self.pages(name),
             passages=[fact.passage.whole for fact in facts[:4]],
         )
+
+    def nature_of_tail(self, fact: Fact, slot: str) -> Nature:
+        """What the tail of one fact is, worked out once."""
+        key = (fact, slot)
+        if key not in self._tail_natures:
+            self._tail_natures[key] = self.nature(core(fact.tail), slot, [fact])
+        return self._tail_natures[key]
+
+    def surface_of_tail(self, fact: Fact, slot: str) -> Surface | None:
+        """How a fact's passage names its tail, worked out once."""
+        key = (fact, slot)
+        if key not in self._tail_surfaces:
+            tail = entity_of(core(fact.tail), self.nature_of_tail(fact, slot), fact.tail_aliases)
+            self._tail_surfaces[key] = surface(fact.passage.whole, tail)
+        return self._tail_surfaces[key]
 
     def _sorted(self) -> dict[tuple[str, str], tuple[Candidate, ...]]:
         found: dict[tuple[str, str], dict[tuple[str, ...], Candidate]] = defaultdict(dict)
@@ -417,7 +434,7 @@ def decoy_facts(
         inside = fact.passage.whole in contained
         if not inside and telling & words:
             continue
-        other_nature = pools.nature(tail, slot, [fact])
+        other_nature = pools.nature_of_tail(fact, slot)
         if not compatible(nature, other_nature) or nature.pronoun != other_nature.pronoun:
             continue
         other_shape = shape(tail, nature.kind)
@@ -426,7 +443,7 @@ def decoy_facts(
         other_ranks = ranks_of(tail, [fact.passage.whole])
         if ranks != other_ranks and not ranks & other_ranks:
             continue
-        other = surface(fact.passage.whole, entity_of(tail, other_nature, fact.tail_aliases))
+        other = pools.surface_of_tail(fact, slot)
         if other is None or not other.forms:
             continue
         tied = other.forms == own.forms and other.words == own.words
