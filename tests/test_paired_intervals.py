@@ -12,6 +12,7 @@ from chaincheck import paired_intervals
 from chaincheck.intervals import normal_quantile, wilson
 from chaincheck.paired_intervals import (
     paired_rate_floor,
+    shows_not_worse,
     sigma_difference_bounds,
     sigma_difference_interval,
     unadjusted_difference_bounds,
@@ -29,6 +30,7 @@ def draws_of(chain, edit, rng, spread=0.02, shape=(400,)):
 def test_public_names_are_pinned():
     assert paired_intervals.__all__ == [
         "paired_rate_floor",
+        "shows_not_worse",
         "sigma_difference_bounds",
         "sigma_difference_interval",
         "unadjusted_difference_bounds",
@@ -125,6 +127,16 @@ class TestFloor:
         mean = (b - c) / n
         error = math.sqrt(((b + c) / n - mean**2) / n)
         assert paired_rate_floor(b, c, n) == pytest.approx(mean - Z * error, abs=1e-5)
+
+    def test_many_counts_at_once_decide_alike(self):
+        gained, lost = np.meshgrid(np.arange(0, 12, 0.5), np.arange(0, 12, 0.5))
+        found = shows_not_worse(gained, lost, 122, 0.04)
+        alone = [
+            paired_rate_floor(b, c, 122) > -0.04
+            for b, c in zip(gained.ravel(), lost.ravel(), strict=True)
+        ]
+        assert found.ravel().tolist() == alone
+        assert 0 < found.sum() < found.size
 
     def test_all_lost(self):
         assert paired_rate_floor(0, 10, 10) == -1.0
