@@ -249,8 +249,12 @@ def _full(text: str, patterns: Sequence[_Pattern], entity: Entity, number: int) 
     found = tokens(text)
     lead = opening(text, entity) if entity.kind == "person" else None
     mentions: list[Mention] = [lead] if lead else []
+    firsts = {pattern.parts[0].word for pattern in patterns}
     at = 0
     while at < len(found):
+        if found[at].word not in firsts:
+            at += 1
+            continue
         if lead and lead.start <= found[at].start < lead.end:
             at += 1
             continue
