@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from chaincheck import gazetteer
-from chaincheck.name_words import GENERIC
+from chaincheck.name_words import GENERIC, HONORIFICS
 
 __all__ = [
+    "FAMILY",
     "Subject",
     "answer_forms",
     "answer_traces",
@@ -76,7 +77,7 @@ _STOP = frozenset(
     help helped lead led leader leaders head king queen president
     """.split()
 )
-_FAMILY = frozenset("father mother spouse child sibling husband wife son daughter relative".split())
+FAMILY = frozenset("father mother spouse child sibling husband wife son daughter relative".split())
 
 
 @lru_cache(maxsize=65536)
@@ -146,7 +147,7 @@ def lone_surname(surname: str, text: str) -> bool:
         before = tokens[place - 1] if place else ("", False)
         after = tokens[place + 1] if place + 1 < len(tokens) else ("", False)
         named = before[1] and not before[0][0].isdigit() and before[0] not in _STOP
-        longer = after[1] and after[0] in GENERIC
+        longer = after[1] and after[0] in GENERIC and after[0] not in _STOP
         if not named or longer:
             return True
     return False
@@ -316,9 +317,10 @@ def subject_of(
     for run in _runs(tokens, support):
         parts_of_run = run.split()
         lone = len(parts_of_run) == 1
-        if set(parts_of_run) <= bridge_words or (
-            lone and (gazetteer.is_common(run) or run in GENERIC or len(run) < 3)
-        ):
+        # One word of a longer subject names it no more ("happy" in "Happy Mother's Day").
+        part = subject is not None and len(tokens) > 1
+        vague = part or gazetteer.is_common(run) or run in GENERIC or len(run) < 3
+        if set(parts_of_run) <= bridge_words or (lone and vague):
             continue
         names.append(run)
     words = frozenset(
@@ -330,7 +332,7 @@ def subject_of(
         and not gazetteer.is_common(word)
     )
     parts: frozenset[str] = frozenset()
-    if relation in _FAMILY and subject:
+    if relation in FAMILY and subject:
         given = [word for word in distinctive(subject) if word not in _STOP]
         parts = frozenset(word for word in given[:1] if word not in bridge_words)
     return Subject(tuple(dict.fromkeys(names)), words, parts)
@@ -362,7 +364,8 @@ def step_anchor(question: str, support_title: str, support: str) -> str | None:
     if len(title) > 1 and f" {' '.join(title)} " in asked and set(title) - GENERIC:
         return support_title
     for run in _runs(fold_tokens(bare), support):
-        telling = [word for word in run.split() if word not in GENERIC and word not in _STOP]
+        dull = GENERIC | _STOP | HONORIFICS  # "chief justice" is an office, not a name
+        telling = [word for word in run.split() if word not in dull]
         if len(run.split()) > 1 and telling and not all(map(gazetteer.is_common, telling)):
             return run
     return None

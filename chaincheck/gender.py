@@ -213,17 +213,19 @@ def pronoun_of_name(name: str) -> Pronoun | None:
 
 
 def pronoun_near(name: str, texts: Iterable[str]) -> Pronoun | None:
-    """The pronoun given away by a word directly before or in apposition after ``name``.
+    """The pronoun given away by a word beside ``name``, or by how the next sentence begins.
 
-    "his wife NAME", "actress NAME", "NAME is an American actress", "NAME (she ...". Whatever is
-    found must be of one gender.
+    "his wife NAME", "actress NAME", "NAME is an American actress", "NAME sang. She ...". Whatever
+    is found must be of one gender.
     """
     found: set[Pronoun] = set()
     pattern = re.compile(
         rf"(?:\b(?P<before>[^\W\d_]+),?\s+)?\b{re.escape(name)}\b"
         r"(?:\s*\([^)]{0,80}\))?(?P<after>,?\s+(?:(?:is|was|an?|the)\s+){1,2}[^.,;]{0,60})?"
     )
+    behind = re.compile(rf"\b{re.escape(name)}\b[^.!?\n]{{0,160}}[.!?]\s+(?P<next>He|She)\b")
     for text in texts:
+        found.update(_PRONOUNS[match["next"].casefold()] for match in behind.finditer(text))
         for match in pattern.finditer(text):
             before = (match.group("before") or "").casefold()
             if before in _TITLES_HE:

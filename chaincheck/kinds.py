@@ -106,7 +106,7 @@ _SORTS: dict[str, tuple[Kind, str]] = {
         "rapper songwriter drummer guitarist pianist violinist saxophonist conductor producer "
         "king queen emperor empress prince princess duke duchess earl count countess baron "
         "nobleman noblewoman lawyer judge jurist businessman businesswoman entrepreneur economist "
-        "historian theologian bishop pope priest missionary explorer admiral colonel officer "
+        "leader historian theologian bishop pope priest missionary explorer admiral colonel officer "
         "soldier president minister governor senator activist model dancer choreographer host "
         "critic editor astronaut athlete quarterback pitcher baseman linebacker midfielder "
         "goalkeeper striker defender sultan ruler peer baronet landowner aristocrat botanist "
@@ -310,14 +310,18 @@ def sort_in_question(question: str, slot: str | None = None) -> str | None:
     """The sort that a first hop's wording asks for ("Which river ...", "What team ...")."""
     if slot in _SLOT_SORTS:
         return _SLOT_SORTS[slot]
+    folded = question.casefold()
     match = re.match(
         r"(?:in |on |at |of )?(?:what|which)(?: is the| was the)? (?P<rest>[^?]{1,40})",
-        question.casefold(),
+        folded,
     )
     if match:
         for word in _WORD.findall(match.group("rest"))[:2]:
             if word in _NOUNS:
                 return _NOUNS[word]
+    if re.match(r"who became the\b", folded):
+        found = [_NOUNS[word] for word in _WORD.findall(folded)[3:7] if word in _NOUNS]
+        return found[0] if found else None
     return None
 
 
@@ -329,7 +333,7 @@ def _kind_from_slot(slot: str | None, question: str) -> Kind | None:
     if slot in _ORGANIZATION_SLOTS:
         return "organization"
     folded = question.casefold()
-    if re.match(r"(?:in |at |on |from )?where\b", folded):
+    if re.match(r"(?:in |at |on |from )?where\b", folded) or re.search(r"\bwhere\s*\?*$", folded):
         return "place"
     return None
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 
 from chaincheck import gazetteer
-from chaincheck.bypass import fold_tokens, holds, lone_surname, sentences
+from chaincheck.bypass import holds, lone_surname, sentences
 from chaincheck.draft import Draft, telling_words
+from chaincheck.names import person
 
 __all__ = ["leftover"]
 
@@ -19,7 +20,7 @@ __all__ = ["leftover"]
 _ETYMOLOGY = re.compile(
     r"\b(?:phonetic|anagram|portmanteau|etymolog\w*|stands for|short for|abbreviat\w*"
     r"|(?:spelling|pronunciation|meaning) of|is spelled|pronounced|stage name|pen name|birth name"
-    r"|pseudonym|nicknamed?|name (?:is|was|comes|came|derives?|means|itself))\b",
+    r"|pseudonym|name (?:is|was|comes|came|derives?|means|itself))\b",
     re.IGNORECASE,
 )
 
@@ -34,9 +35,10 @@ _OTHER_NAME = (
 def leftover(draft: Draft, text: str) -> str | None:
     """What of the old name, or of talk about it, is left in an edited passage."""
     name = draft.bridge.name
-    words = [word for word in fold_tokens(name) if word in telling_words(name)]
-    if draft.bridge_nature.kind == "person" and words and lone_surname(words[-1], text):
-        return f"still holds {words[-1]!r}"
+    family = person(name).surname if draft.bridge_nature.kind == "person" else ()
+    surname = next((word for word in reversed(family) if word in telling_words(name)), None)
+    if surname and lone_surname(surname, text):
+        return f"still holds {surname!r}"
     nations = gazetteer.nations_in(name)
     if draft.bridge_nature.kind == "organization":
         told_nation = next((word for word in sorted(nations) if holds(text, word)), None)

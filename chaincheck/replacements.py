@@ -265,6 +265,16 @@ def _fits(one: Shape, other: Shape, nature: Nature) -> bool:
     )
 
 
+def _same_rank(one: frozenset[str], other: frozenset[str], *, numbered: bool) -> bool:
+    """Whether what is called King, Pope or Sir may be called by another name.
+
+    A numbered name is a ruler's as it stands, so that only popes and rulers must be kept apart.
+    """
+    if numbered:
+        return ("pope" in one) == ("pope" in other)
+    return one == other or bool(one & other)
+
+
 def _same_order(one: str, other: str, nature: Nature) -> bool:
     """Whether two persons' names both put the family name last, or both first."""
     if nature.kind != "person":
@@ -310,7 +320,7 @@ def real_candidates(
                 or telling & telling_words(name)
                 or not _fits(own, other, nature)
                 or not _same_order(name, candidate.name, nature)
-                or not (ranks & candidate.ranks or ranks == candidate.ranks)
+                or not _same_rank(ranks, candidate.ranks, numbered=own.numbered)
             ):
                 continue
             seen.add(key)
@@ -441,7 +451,7 @@ def decoy_facts(
         if not _fits(own_shape, other_shape, nature) or not _same_order(name, tail, nature):
             continue
         other_ranks = ranks_of(tail, [fact.passage.whole])
-        if ranks != other_ranks and not ranks & other_ranks:
+        if not _same_rank(ranks, other_ranks, numbered=own_shape.numbered):
             continue
         other = pools.surface_of_tail(fact, slot)
         if other is None or not other.forms:
