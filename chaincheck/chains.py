@@ -99,6 +99,10 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
         facts: every single fact this record states, for the pools of the whole source.
         broken_contexts: whole contexts of the same question in which the later hop's support is
             missing (MuSiQue-Full's unanswerable versions), for cell C.
+        gold: the passages that the hops of the question rest on, all of them, where it has more
+            hops than the two; none of them may be missing from a cell. The two supports count
+            whether they are named here or not.
+        joints: every entity that joins two hops of the question, where it has more than two.
         extra: further columns of a user's row; they travel to every item of the triplet.
     """
 
@@ -119,6 +123,8 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
     decoys: tuple[Fact, ...] = ()
     facts: tuple[Fact, ...] = ()
     broken_contexts: tuple[tuple[Passage, ...], ...] = ()
+    gold: tuple[Passage, ...] = ()
+    joints: tuple[str, ...] = ()
     extra: dict[str, object] = {}
 
 

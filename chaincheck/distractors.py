@@ -20,7 +20,8 @@ SHARE_LEFT_OUT = 2
 
 def protected(chain: Chain) -> frozenset[int]:
     """Indices of passages that some hop of the question rests on."""
-    texts = {fact.passage.whole for fact in chain.facts}
+    texts = {passage.whole for passage in chain.gold}
+    texts |= {fact.passage.whole for fact in chain.facts}
     hops = {chain.earlier.support, chain.later.support}
     return frozenset(
         index
@@ -102,8 +103,7 @@ def seat(chain: Chain, fact: Fact, place: int, *, must: bool) -> tuple[Chain, in
     wholes = [passage.whole for passage in chain.passages]
     if fact.passage.whole in wholes:
         index = wholes.index(fact.passage.whole)
-        hops = (chain.earlier.support, chain.later.support)
-        return chain, None if must or index in hops else index, False
+        return chain, None if must or index in protected(chain) else index, False
     passages: list[Passage] = list(chain.passages)
     passages[place] = fact.passage
     return msgspec.structs.replace(chain, passages=tuple(passages)), place, True

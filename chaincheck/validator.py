@@ -42,6 +42,7 @@ def q1_shape(draft: Draft) -> str | None:
     chain = draft.chain
     size = len(draft.cells["A"])
     start = chain.later.subject
+    lost = [passage.whole for passage in chain.gold if passage.whole not in draft.cells["A"]]
     same = start is None or (
         telling_words(start) & telling_words(chain.bridge)
         or fold_tokens(start) == fold_tokens(chain.bridge)
@@ -60,6 +61,7 @@ def q1_shape(draft: Draft) -> str | None:
             {len(draft.cells[cell]) for cell in ("A", "B", "D")} != {size},
             "the cells hold different numbers of passages",
         ),
+        (bool(lost), f"the support {_cut(''.join(lost[:1]))!r} of some hop is missing"),
     )
     return next((reason for found, reason in faults if found), None)
 
@@ -91,7 +93,15 @@ def q4_answer(draft: Draft) -> str | None:
             shared = telling_words(form) & names
             if shared or fold_tokens(form) == fold_tokens(draft.bridge.name):
                 return f"the answer {_cut(form)!r} overlaps the bridge or the replacement"
+    for cell in ("B", "D") if len(draft.answers) > 1 else ():
+        if _final_answer(draft, "A") and not _final_answer(draft, cell):
+            return f"{cell} no longer holds the final answer {_cut(draft.chain.answer)!r}"
     return None
+
+
+def _final_answer(draft: Draft, cell: str) -> bool:
+    """Whether a cell holds the final answer, which an inner link must leave where it is."""
+    return any(holds(text, form) for text in draft.cells[cell] for form in draft.answers[-1])
 
 
 def q5_question(draft: Draft) -> str | None:

@@ -74,6 +74,8 @@ def test_two_hops(tmp_path: Path) -> None:
         "Denis",
         1,
     )
+    assert [passage.title for passage in chain.gold] == ["Arrival", "Denis"]
+    assert chain.joints == ("Denis",)
     assert [(f.relation, f.head, f.tail, f.kind) for f in chain.facts] == [
         ("director", "Arrival", "Denis", "person"),
         ("place of birth", "Denis", "Gentilly", "place"),

@@ -25,6 +25,9 @@ DIRECTORS = {
 }
 
 
+ANOTHER_HOP = Passage("Lisbon", "Lisbon lies on the Tagus.")
+
+
 def page(film: str) -> Passage:
     return Passage(film, f"{film} is a drama of 1961. It was directed by {DIRECTORS[film][0]}.")
 
@@ -237,6 +240,29 @@ def test_fewer_distractors_keep_the_supports() -> None:
     assert "Lisbon" in a.passages[a.later_support[0]]
 
 
+@pytest.mark.parametrize("variant", ["real", "fict", "decoy"])
+def test_the_support_of_no_hop_is_ever_left_out(variant: str) -> None:
+    """Another hop rests on a passage that a distractor would be left out for."""
+    doubtful = Passage("Tagus", "The Tagus, which a certain Marsh painted, flows past Lisbon.")
+    source = chain("The Quiet Harbor", *[Passage(f"Note {n}", "On hay.") for n in range(3)])
+    gold = (source.passages[1], source.passages[3], doubtful)
+    inner = {"question": "Which river is it?", "answer": "Tagus", "hops": 3, "gold": gold}
+    passages = (*source.passages, doubtful)
+    lost = msgspec.structs.replace(source, passages=passages, **inner)
+    result = build([lost, *world()[1:]], variants=[variant], distractors=1)
+    assert not [item for item in result.items if item.source_id == "The Quiet Harbor"]
+    sound = msgspec.structs.replace(
+        lost,
+        passages=(*source.passages, ANOTHER_HOP),
+        gold=(*gold[:2], ANOTHER_HOP),
+    )
+    result = build([sound, *world()[1:]], variants=[variant], distractors=1)
+    for item in of(result, variant).cells.values():
+        assert ANOTHER_HOP.whole in item.passages
+    records = [msgspec.structs.replace(chain(film), gold=(page(film),)) for film in DIRECTORS]
+    assert build(records).report.triplets == {"real": 4, "fict": 4, "decoy": 4}
+
+
 def test_cell_c_puts_an_unedited_passage_in_the_place_of_the_later_support() -> None:
     result = build(world(), cells=["A", "B", "C", "D"])
     triplet = of(result, "real")
@@ -356,3 +382,21 @@ def test_real_records_give_triplets_that_hold_what_they_claim(
         assert a.bridge is not None
         if triplet.variant != "decoy":
             assert not any(stands(text, a.bridge) for text in b.passages)
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="../shared/data is missing")
+def test_no_support_of_another_hop_is_lost_on_real_records() -> None:
+    """A page on Gothic architecture is a hop's only support and was left out as a distractor."""
+    from chaincheck.sources import open_source
+
+    records = [
+        record
+        for record in open_source("musique").read(SHARED / "musique_ans_dev.jsonl")
+        if record.source_id.endswith(("_503371_21711", "_474028_88460_18966"))
+    ]
+    gold = {one.source_id: one.gold for one in records if isinstance(one, Chain)}
+    assert len(gold) > 5
+    for item in build(records).items:
+        assert item.source_id is not None
+        for index, passage in enumerate(gold[item.source_id]):
+            assert item.cell != "A" or passage.whole in item.passages, (item.source_id, index)

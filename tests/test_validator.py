@@ -113,7 +113,13 @@ def test_every_rule_has_a_statement() -> None:
     assert all(len(statement) > 20 for _, statement in RULES.values())
 
 
+ANOTHER_HOP = Passage("Lisbon", "Lisbon lies on the Tagus.")
+
 VIOLATIONS = {
+    "Q1 another hop": (
+        "Q1",
+        lambda: draft(chain(answer="Tagus", hops=3, gold=(FILM, PERSON, ANOTHER_HOP))),
+    ),
     "Q1 link": ("Q1", lambda: draft(chain(link=3))),
     "Q1 bridge": (
         "Q1",

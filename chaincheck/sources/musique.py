@@ -158,6 +158,9 @@ def _chains(question: _Question, broken: tuple[_Question, ...]) -> Iterator[Chai
     if problem:
         yield Unusable(record.source_id, record.line, *problem, facts)
         return
+    supports = dict.fromkeys(step.support for step in steps if step.support is not None)
+    gold = tuple(question.passages[place] for place in supports)
+    joints = tuple(dict.fromkeys(steps[j - 1].answer for j, _ in links))
     for j, k in links:
         earlier, later = _hop(steps, j), _hop(steps, k)
         if not _asks_only_of(steps[k - 1].question, j):
@@ -178,6 +181,8 @@ def _chains(question: _Question, broken: tuple[_Question, ...]) -> Iterator[Chai
             kind=_kind(earlier.relation, later.relation),
             pronoun=pronoun_of(earlier.relation),
             facts=facts,
+            gold=gold,
+            joints=joints,
             broken_contexts=tuple(
                 twin.passages
                 for twin in broken
