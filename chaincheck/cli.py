@@ -1,7 +1,7 @@
 """The command line: one thin function a command, no logic.
 
 Exit codes: 0 success, 1 a check that was measured and failed (or a notebook cell that raised),
-2 bad input or bad usage, 130 interrupted.
+2 bad input or bad usage, 3 a judgment log that is damaged or of another judge, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def command() -> None:
 )
 @click.option("--report", type=click.Path(), help="Write the rejection report as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def build(  # noqa: PLR0917 - click passes every option by name
+def build(
     source: str,
     input_path: str | None,
     out: str,
@@ -109,17 +109,23 @@ def build(  # noqa: PLR0917 - click passes every option by name
         "chaincheck score --data triplets.jsonl.gz --judge lexical --out scores.jsonl",
         "chaincheck score --data triplets.jsonl.gz --judge repeated-names --out names.jsonl",
         "chaincheck score --data triplets.jsonl.gz --judge my_judge.toml --out scores.jsonl",
+        "chaincheck score --data t.jsonl.gz --judge lexical --log log.jsonl --live --out s.jsonl",
+        "chaincheck score --data t.jsonl.gz --log log.jsonl --out s.jsonl",
     )
 )
 @click.option("--data", required=True, type=click.Path(), help="Triplets: .jsonl or .jsonl.gz.")
-@click.option("--judge", required=True, help="A lexical judge's name, or a .toml file.")
+@click.option("--judge", help="A lexical judge's name, or a .toml file.")
+@click.option("--log", type=click.Path(), help="Replay this judgment log; a miss is an error.")
+@click.option("--live", is_flag=True, help="Ask the judge for what the log lacks, and record it.")
 @click.option("--out", required=True, type=click.Path(), help="Scores: .jsonl or .jsonl.gz.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
-def score(data: str, judge: str, out: str, as_json: bool) -> None:
+def score(
+    data: str, judge: str | None, log: str | None, live: bool, out: str, as_json: bool
+) -> None:
     """Score every item of a file with a judge."""
     from chaincheck.pipeline import score_file
 
-    summary = score_file(data, judge, out, progress=_progress)
+    summary = score_file(data, judge, out, log=log, live=live, progress=_progress)
     click.echo(summary.to_json() if as_json else summary.to_text())
 
 
@@ -155,7 +161,7 @@ def score(data: str, judge: str, out: str, as_json: bool) -> None:
 @click.option("--seed", default=0, show_default=True)
 @click.option("--json", "json_path", type=click.Path(), help="Write the results; - for stdout.")
 @click.option("--plot", type=click.Path(), help="Draw the results: .svg, .png or .pdf.")
-def evaluate(  # noqa: PLR0917 - click passes every option by name
+def evaluate(
     data: tuple[str, ...],
     scores: str,
     exclude_cb27b: bool,
@@ -168,7 +174,7 @@ def evaluate(  # noqa: PLR0917 - click passes every option by name
     plot: str | None,
 ) -> None:
     """Split a judge's behavior into a chain effect and an edit effect."""
-    from chaincheck.pipeline import evaluate_files
+    from chaincheck.evaluation import evaluate_files
 
     excluded = (("cb_27b_correct",) if exclude_cb27b else ()) + exclude_column
     result = evaluate_files(
@@ -203,7 +209,8 @@ def evaluate(  # noqa: PLR0917 - click passes every option by name
 @click.option("--plot", type=click.Path(), help="Draw the results: .svg, .png or .pdf.")
 def shortcuts(data: str, json_path: str | None, plot: str | None) -> None:
     """Measure what each surface cue alone gets on a data set."""
-    from chaincheck.pipeline import judges_to_json, judges_to_text, measure_judges
+    from chaincheck.evaluation import judges_to_json, judges_to_text
+    from chaincheck.pipeline import measure_judges
 
     found = measure_judges(data, progress=_progress)
     if plot:

@@ -9,43 +9,23 @@ from __future__ import annotations
 import contextlib
 import itertools
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
-import numpy as np
-from tabulate import tabulate
 
-from chaincheck import __version__
-from chaincheck.atomic import open_output, write_bytes, write_lines
-from chaincheck.cells import CellScores
-from chaincheck.errors import PathLike, UsageError
-from chaincheck.intervals import Interval
+from chaincheck.atomic import open_output, write_lines
+from chaincheck.errors import InvalidScore, PathLike, UsageError
+from chaincheck.evaluation import Evaluation, evaluate_files
 from chaincheck.items import VARIANTS, Item, encode_item, read_items, write_items
-from chaincheck.judges import CUES, Judge, open_judge
+from chaincheck.judges import CUES, Judge, Judgment, open_judge
+from chaincheck.judges.record import LiveJudge, RecordedJudge, with_log
 from chaincheck.reports import BuildReport
-from chaincheck.results import By, Selectivity, Signature, report
-from chaincheck.scores import join_files
-from chaincheck.selectivity import measure_all
 from chaincheck.sources import EMBEDDED, open_source
 
-__all__ = [
-    "Evaluation",
-    "ScoringSummary",
-    "build_file",
-    "evaluate_cells",
-    "evaluate_files",
-    "judges_to_json",
-    "judges_to_text",
-    "measure_judges",
-    "score_file",
-    "table",
-]
-
-BY: dict[str, By] = {"triplet": "triplet", "question": "cluster", "bridge": "coarse"}
-"""What a user calls the unit of resampling, and what the statistics call it."""
+__all__ = ["ScoringSummary", "build_file", "measure_judges", "score_file"]
 
 
 class Progress(Protocol):
@@ -147,12 +127,14 @@ class ScoringSummary:
         fingerprint: its identity.
         items: how many items it scored.
         out: the score file.
+        provenance: what the judgments rest on, where a judgment log was used.
     """
 
     judge: str
     fingerprint: str
     items: int
     out: str
+    provenance: str | None = None
 
     def to_json(self) -> str:
         """The summary as one JSON object."""
@@ -160,185 +142,65 @@ class ScoringSummary:
 
     def to_text(self) -> str:
         """The summary as one line."""
-        return f"{self.out}: {self.items:,} items scored by {self.judge} ({self.fingerprint})"
+        line = f"{self.out}: {self.items:,} items scored by {self.judge} ({self.fingerprint})"
+        return line if self.provenance is None else f"{line}\n{self.provenance}"
 
 
 def score_file(
-    data: PathLike, judge: str | Judge, out: PathLike, *, progress: Progress = _silent
+    data: PathLike,
+    judge: str | Judge | None,
+    out: PathLike,
+    *,
+    log: PathLike | None = None,
+    live: bool = False,
+    progress: Progress = _silent,
 ) -> ScoringSummary:
     """Score every item of a file and write the scores, whole or not at all.
 
     Args:
         data: triplets.
-        judge: a judge, or what ``open_judge`` understands.
+        judge: a judge, or what ``open_judge`` understands; None to replay a log by whichever
+            judge wrote it.
         out: score file to write.
+        log: a judgment log to replay.
+        live: ask the judge for what the log does not hold, and record it there.
         progress: wraps the items in a progress bar.
 
     Raises:
-        InputError: the data cannot be read.
+        InputError: the data cannot be read, or the log lacks an item and ``live`` is not set.
+        IntegrityError: the log is damaged or of another judge.
+        InvalidScore: the judge could only bound a score, which is no score.
         UnwritableOutput: the scores cannot be written.
+        UsageError: neither a judge nor a log is given.
     """
     chosen = open_judge(judge) if isinstance(judge, str) else judge
-    items: Iterator[Item] = progress(read_items(data), what=f"scoring with {chosen.name}")
-    count = write_lines(
-        out,
-        (
-            msgspec.json.encode({"item_id": one.item_id, "score": one.score})
-            for one in chosen.score(items)
-        ),
-    )
-    return ScoringSummary(chosen.name, chosen.fingerprint, count, str(out))
+    with contextlib.ExitStack() as stack:
+        logged: RecordedJudge | LiveJudge | None = None
+        if log is not None:
+            logged = with_log(chosen, log, live=live)
+            if isinstance(logged, LiveJudge):
+                stack.enter_context(logged)
+            chosen = logged
+        if chosen is None or (live and log is None):
+            raise UsageError(
+                "there is no judge to ask" if chosen is None else "there is no log to record in",
+                remedy="Name a judge with --judge, and a judgment log with --log",
+            )
+        items: Iterator[Item] = progress(read_items(data), what=f"scoring with {chosen.name}")
+        count = write_lines(out, (_score_line(one, out) for one in chosen.score(items)))
+        told = logged.provenance().to_text() if logged else None
+    return ScoringSummary(chosen.name, chosen.fingerprint, count, str(out), told)
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """Measured rows and where they come from.
-
-    Attributes:
-        rows: one for each file and variant.
-        signature: what data, judge and method they belong to.
-        dropped: triplets left out, by reason.
-    """
-
-    rows: tuple[Selectivity, ...]
-    signature: Signature
-    dropped: dict[str, int]
-
-    def by_file(self) -> dict[str, list[Selectivity]]:
-        """The rows under the name of their file, in order: what the figures take."""
-        found: dict[str, list[Selectivity]] = {}
-        for row in self.rows:
-            found.setdefault(Path(row.file).name, []).append(row)
-        return found
-
-    def to_dict(self) -> dict[str, Any]:
-        """The object that ``--json`` writes."""
-        return {**report(self.rows, self.signature), "dropped": self.dropped}
-
-    def to_json(self) -> str:
-        """The object as indented JSON text."""
-        return msgspec.json.format(msgspec.json.encode(self.to_dict()), indent=1).decode()
-
-    def write_json(self, path: PathLike) -> None:
-        """Write the object, whole or not at all."""
-        write_bytes(path, self.to_json().encode() + b"\n")
-
-    def to_text(self) -> str:
-        """A table with one row a variant, the doubts beside the numbers, and the signature."""
-        lines = [table(self.rows)]
-        lines += [f"dropped {count:,} triplets: {why}" for why, count in self.dropped.items()]
-        return "\n".join([*lines, str(self.signature)])
-
-
-def _with_interval(interval: Interval) -> str:
-    return f"{interval.estimate:+.3f} [{interval.low:+.3f}, {interval.high:+.3f}]"
-
-
-def table(rows: Sequence[Selectivity]) -> str:
-    """Rows as a plain-text table, one line a variant, and below it what to doubt about them.
-
-    CE and EE carry the percentile (kit) interval, Sigma the contrast interval, all at 95%. The
-    columns A-B and B-D are mean score differences, in the judge's own units.
-    """
-    doubts: dict[str, int] = {}
-    cells = []
-    for row in rows:
-        marks = [doubts.setdefault(note, len(doubts) + 1) for note in row.notes]
-        cells.append(
-            [
-                Path(row.file).name,
-                row.variant,
-                row.n,
-                f"{row.nominal.estimate:.3f}",
-                _with_interval(row.chain_effect),
-                _with_interval(row.edit_effect),
-                _with_interval(row.contrast),
-                f"{row.gaps['A-B'].mean.estimate:.3g}",
-                f"{row.gaps['B-D'].mean.estimate:.3g}",
-                ",".join(map(str, sorted(marks))),
-            ]
+def _score_line(judgment: Judgment, out: PathLike) -> bytes:
+    if judgment.score is None:
+        raise InvalidScore(
+            f"the judge could only bound this score: {judgment.bounds}",
+            path=out,
+            item=judgment.item_id,
+            remedy="Leave its triplet out of the data, or ask a judge that can tell",
         )
-    names = ["file", "variant", "n", "Nominal", "CE", "EE", "Sigma", "A-B", "B-D", "doubts"]
-    lines = [tabulate(cells, headers=names, disable_numparse=True)]
-    lines += [f"  ({number}) {note}" for note, number in doubts.items()]
-    return "\n".join(lines)
-
-
-def evaluate_cells(
-    cells: Sequence[CellScores],
-    *,
-    data_hash: str,
-    judge: str,
-    dropped: dict[str, int] | None = None,
-    cluster: str = "triplet",
-    resamples: int = 2000,
-    seed: int = 0,
-) -> Evaluation:
-    """Measure joined scores and sign the result.
-
-    Args:
-        cells: one entry for each file and variant.
-        data_hash: hash of the data that was scored.
-        judge: fingerprint of the judge, or the hash of its scores.
-        dropped: triplets left out, by reason.
-        cluster: a key of ``BY``.
-        resamples: bootstrap resamples.
-        seed: seed of every row's generator.
-
-    Raises:
-        UsageError: the data do not say what the clusters are.
-    """
-    if cluster == "bridge" and any(one.coarse is None for one in cells):
-        raise UsageError(
-            "the data have no bridge to resample by", remedy="Use --cluster question or triplet"
-        )
-    rows = measure_all(cells, seed=seed, resamples=resamples, by=BY[cluster])
-    signature = Signature(
-        data=data_hash,
-        judge=judge,
-        n=int(np.sum([row.n for row in rows])),
-        interval=f"contrast95 by {cluster}",
-        resamples=resamples,
-        seed=seed,
-        version=__version__,
-    )
-    return Evaluation(rows, signature, dropped or {})
-
-
-def evaluate_files(
-    data: Sequence[PathLike],
-    scores: PathLike,
-    *,
-    exclude: Sequence[str] = (),
-    allow_missing: bool = False,
-    cluster: str = "triplet",
-    resamples: int = 2000,
-    seed: int = 0,
-) -> Evaluation:
-    """Join a score file to its triplets and measure every file and variant.
-
-    Args:
-        data: triplet files.
-        scores: one score file for all of them.
-        exclude: true/false columns; a triplet with a true one is dropped and counted.
-        allow_missing: drop triplets with a missing cell or score instead of refusing them.
-        cluster: what is resampled, a key of ``BY``.
-        resamples: bootstrap resamples.
-        seed: seed of every row's generator.
-
-    Raises:
-        InputError: the data or the scores cannot be used.
-    """
-    joined = join_files(data, scores, exclude=exclude, allow_missing=allow_missing)
-    return evaluate_cells(
-        joined.cells,
-        data_hash=joined.data_hash,
-        judge=joined.scores_hash,
-        dropped=joined.dropped,
-        cluster=cluster,
-        resamples=resamples,
-        seed=seed,
-    )
+    return msgspec.json.encode({"item_id": judgment.item_id, "score": judgment.score})
 
 
 def measure_judges(
@@ -378,14 +240,3 @@ def measure_judges(
                 [data], scores, cluster=cluster, resamples=resamples, seed=seed
             )
     return found
-
-
-def judges_to_json(found: Mapping[str, Evaluation]) -> str:
-    """Several judges' results as one JSON object, a key a judge."""
-    plain = {name: one.to_dict() for name, one in found.items()}
-    return msgspec.json.format(msgspec.json.encode(plain), indent=1).decode()
-
-
-def judges_to_text(found: Mapping[str, Evaluation]) -> str:
-    """Several judges' results as tables, each under the judge's name."""
-    return "\n\n".join(f"{name}\n{one.to_text()}" for name, one in found.items())

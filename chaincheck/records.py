@@ -26,9 +26,10 @@ import msgspec
 from chaincheck import __version__
 from chaincheck.atomic import write_bytes
 from chaincheck.errors import ChainCheckError, InvalidItem, PathLike, UnreadableFile, UsageError
+from chaincheck.evaluation import Evaluation
 from chaincheck.intervals import Interval
 from chaincheck.items import read_triplets
-from chaincheck.pipeline import Evaluation, build_file, measure_judges
+from chaincheck.pipeline import build_file, measure_judges
 from chaincheck.reports import BuildReport
 from chaincheck.triplet_views import SplitStudy, study_split
 

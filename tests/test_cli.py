@@ -250,6 +250,25 @@ def test_build_score_evaluate_from_the_shell(tmp_path: Path) -> None:
     assert all("fourth_cell" in one for one in result["rows"])
 
 
+def test_a_log_is_recorded_once_and_replayed_by_whom_it_was(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data, _ = files
+    log, live, again = (tmp_path / name for name in ("log.jsonl", "live.jsonl", "again.jsonl"))
+    score = ["score", "--data", str(data)]
+    replay = [*score, "--log", str(log), "--out"]
+    missing = refused([*replay, str(again)], capsys)
+    assert "log.jsonl" in missing
+    assert main([*replay, str(live), "--judge", "length", "--live"]) == 0
+    assert main([*replay, str(again)]) == 0
+    assert again.read_bytes() == live.read_bytes()
+    assert "length" in capsys.readouterr().out
+    assert main([*replay, str(again), "--judge", "lexical"]) == 3
+    assert "log.jsonl:1" in capsys.readouterr().err
+    assert "--judge" in refused([*score, "--out", str(again)], capsys)
+    assert "--log" in refused([*score, "--judge", "length", "--live", "--out", str(again)], capsys)
+
+
 def test_evaluate_loads_neither_torch_nor_matplotlib(files: tuple[Path, Path]) -> None:
     data, scores = files
     heavy = ("torch", "matplotlib", "pandas", "transformers", "seaborn", "chaincheck.triplets")

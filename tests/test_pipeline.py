@@ -8,16 +8,10 @@ from pathlib import Path
 import pytest
 
 from chaincheck.errors import UsageError
+from chaincheck.evaluation import evaluate_files, judges_to_json, table
 from chaincheck.items import read_items
 from chaincheck.judges import CUES, SHORTCUTS, LexicalJudge
-from chaincheck.pipeline import (
-    build_file,
-    evaluate_files,
-    judges_to_json,
-    measure_judges,
-    score_file,
-    table,
-)
+from chaincheck.pipeline import build_file, measure_judges, score_file
 
 
 @pytest.fixture(scope="module")

@@ -141,7 +141,8 @@ if len(sys.argv) > 2:
     import socket
     socket.socket()
 from chaincheck.judges.record import RecordedJudge
-from chaincheck.pipeline import evaluate_files, score_file
+from chaincheck.evaluation import evaluate_files
+from chaincheck.pipeline import score_file
 judge = RecordedJudge("log.jsonl")
 score_file("data.jsonl", judge, "scores.jsonl")
 evaluate_files(["data.jsonl"], "scores.jsonl", resamples=100)
