@@ -1,4 +1,4 @@
-"""What was measured on data that may not be passed on, kept as numbers that pages read.
+"""What was measured on data that is not part of the book, kept as numbers that pages read.
 
 Some pages show figures for data sets whose files are not part of the book. They are computed by
 one command and committed as two small JSON files below ``book/records``, which hold counts and
