@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from chaincheck import gazetteer, gender
 from chaincheck.bypass import FAMILY, fold_tokens, holds, holds_name, step_anchor, subject_traces
 from chaincheck.draft import Decoy, Draft, residue, telling_words
+from chaincheck.identity import two_bearers, two_joints
 from chaincheck.items import Edit
 from chaincheck.kinds import Nature, base_title, compatible
 from chaincheck.leftovers import leftover
@@ -63,7 +64,7 @@ def q1_shape(draft: Draft) -> str | None:
         ),
         (bool(lost), f"the support {_cut(''.join(lost[:1]))!r} of some hop is missing"),
     )
-    return next((reason for found, reason in faults if found), None)
+    return next((reason for found, reason in faults if found), None) or two_joints(chain)
 
 
 def q2_earlier(draft: Draft) -> str | None:
@@ -77,7 +78,7 @@ def q3_later(draft: Draft) -> str | None:
     """The bridge stands in the later support."""
     if not stands(draft.cells["A"][draft.later], draft.bridge):
         return f"the later support does not name {draft.bridge.name!r}"
-    return None
+    return two_bearers(draft.chain, draft.bridge.name, draft.bridge_nature)
 
 
 def q4_answer(draft: Draft) -> str | None:

@@ -10,8 +10,8 @@ import pytest
 from chaincheck.chains import Chain, Fact, Hop, Passage
 from chaincheck.items import Edit
 from chaincheck.kinds import Nature
-from chaincheck.mentions import Entity
 from chaincheck.leftovers import leftover
+from chaincheck.mentions import Entity
 from chaincheck.validator import RULES, Decoy, Draft, cell_c, validate
 
 WOMAN = Nature("person", "person", "she")
@@ -148,6 +148,27 @@ VIOLATIONS = {
                 OTHER,
             ),
             old="Helena Marchant",
+        ),
+    ),
+    "Q3 namesake": (
+        "Q3",
+        lambda: draft(
+            chain(
+                Passage("The Quiet Harbor", "The Quiet Harbor is by the singer Elena Marsh."),
+                Passage("Rowers", "Elena Marsh is a Dutch golfer. She was born in Lisbon."),
+                ENGINEER,
+                OTHER,
+            )
+        ),
+    ),
+    "Q1 two joints": (
+        "Q1",
+        lambda: draft(
+            chain(
+                gold=(FILM, PERSON, Passage("Mill", "In Penn, Ohio and in Penn, Texas.")),
+                passages=(FILM, PERSON, Passage("Mill", "In Penn, Ohio and in Penn, Texas.")),
+                joints=("Elena Marsh", "Penn"),
+            )
         ),
     ),
     "Q4 missing": (
