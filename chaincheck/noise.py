@@ -32,6 +32,7 @@ __all__ = [
 PROBABILITIES = (0.5, 0.9, 0.975, 1.0)
 """Which quantiles describe a distribution of absolute differences; 1 is the largest."""
 
+_MANY_TIES = 0.1
 _RISK = PROBABILITIES.index(0.975)
 
 
@@ -176,7 +177,8 @@ def coin_quantile(coins: int, level: float = 0.95) -> float:
 def smallest_edit_effect(n: int, disturbance: float, level: float = 0.95) -> float:
     r"""The smallest |EE| to trust: what scoring noise alone exceeds in at most 5% of scorings.
 
-    Model: given a triplet, two scorings of it are independent and alike. Let q_i be the
+    Model: given a triplet, two scorings of it are independent and alike. (A coarse scoring that
+    ties and a fine one that does not are not alike; a note says so.) Let q_i be the
     probability that triplet i comes out A > B in one scoring. Then
 
     - the outcome of one scoring has variance v_i = q_i (1 - q_i), and EE of one scoring has the
@@ -275,6 +277,9 @@ def measure_noise(
         notes.append("the flips go one way: EE moved by more than chance")
     if not any(one.changed for one in rates.values()):
         notes.append("no comparison changed")
+    ties = found.orders["A>B"].ties
+    if abs(ties[0] - ties[1]) >= _MANY_TIES * found.n:
+        notes.append(f"{ties[0]} ties (A>B) became {ties[1]}: the two scorings are not alike")
     return NoiseFloor(
         file=found.file,
         variant=found.variant,

@@ -110,6 +110,11 @@ class Orders:
         return sum(map(sum, self.counts)) - sum(self.counts[k][k] for k in range(3))
 
     @property
+    def ties(self) -> tuple[int, int]:
+        """Triplets that the first judge ties, and that the second ties."""
+        return sum(self.counts[1]), sum(row[1] for row in self.counts)
+
+    @property
     def gained(self) -> float:
         """Wins that the first judge has and the second has not; against a tie counts a half."""
         (_, _, _), (to_tie, _, _), (to_win, from_tie, _) = self.counts

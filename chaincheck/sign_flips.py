@@ -112,10 +112,13 @@ def sign_flip_test(
 
     It is a stronger hypothesis than "Sigma is equal". For Nominal, CE and EE, which are means,
     the test is also valid for "the means are equal" in large samples, since the sums of flipped
-    differences have the variance of the sum itself. For Sigma it is not exactly so: two judges
-    may have one Sigma and differ in CE and in EE, and then exchanges mix a large |EE| with a
-    small one. What to conclude about Sigma alone is for the interval to say
-    (:func:`chaincheck.paired_intervals.sigma_difference_bounds`).
+    differences have the variance of the sum itself. For Sigma it is not: two judges may have
+    one Sigma and differ in CE and in EE, and then exchanges mix a large |EE| with a small one.
+    Simulated at 5% (:func:`chaincheck.paired_simulation.simulate_comparison`; n = 64, 122, 295),
+    interchangeable judges were rejected in 1.5 to 4.4% of 1,000-2,000 data sets; judges with one
+    Sigma but other effects in 3 to 26%, most where they agree on most triplets. That is the
+    test's power against another hypothesis. What to conclude about Sigma alone is for the
+    interval to say (:func:`chaincheck.paired_intervals.sigma_difference_bounds`).
 
     All arithmetic is in whole numbers, so "at least as far" is never a matter of rounding.
 

@@ -203,6 +203,14 @@ def test_another_judge_is_told():
     assert found.flip_rates["A>B"].rate.estimate == 1.0
 
 
+def test_a_coarse_scoring_against_a_fine_one_is_told():
+    cells = seeded(6).normal(size=(3, 100))
+    coarse = scores_of(np.round(cells / 2))
+    found = measure_noise(coarse, scores_of(cells), seeded(), exchanges=9)
+    ties = np.count_nonzero(coarse.a == coarse.b)
+    assert f"{ties} ties (A>B) became 0: the two scorings are not alike" in found.notes
+
+
 def test_a_row_is_plain_json():
     row = noisy(5, 30, 0.2).to_row()
     assert json.loads(json.dumps(row, allow_nan=False)) == row

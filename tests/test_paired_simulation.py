@@ -83,6 +83,16 @@ def test_the_two_step_interval_covers(first, second, agreement):
     assert found.two_step.width >= found.unadjusted.width >= 0.99 * found.percentile.width
 
 
+def test_ties_are_covered_too():
+    first, second = tables((0.25, 0.1), (0.15, 0.0), ties_bd=0.2, ties_ab=0.5)
+    rng = np.random.default_rng(0)
+    table = coupled_table(first, second, 0.5)
+    found = simulate_comparison(table, 122, rng, replicates=500, resamples=400, exchanges=2)
+    assert found.truth == pytest.approx(0.0)
+    assert found.two_step.coverage >= 0.945 - 4 * found.error(0.05)
+    assert found.two_step.miss_low <= 0.03 + 4 * found.error(0.03)
+
+
 def test_the_percentile_interval_fails_where_one_edit_effect_is_zero():
     found = study((0.4, 0.15), (0.25, 0.0), 122, 0.7, replicates=1000)
     assert found.bias > 0.02
