@@ -335,15 +335,18 @@ def subject_of(
     if relation in FAMILY and subject:
         given = [word for word in distinctive(subject) if word not in _STOP]
         parts = frozenset(word for word in given[:1] if word not in bridge_words)
+        # Relatives share surnames, titles and lands; the given name tells them apart.
+        words = frozenset() if parts else words
     return Subject(tuple(dict.fromkeys(names)), words, parts)
 
 
 # Steps whose answer belongs to the pair of the bridge and the named thing ("who does #1 play in
-# True Grit", "when did #1 win the FA Cup"): without the bridge the named thing has many answers.
+# True Grit", "when did #1 win the FA Cup", "who sang it with #1"): without the bridge the named
+# thing has several answers.
 _OF_THE_PAIR = re.compile(
     r"\b(?:play|plays|played|portray\w*|voiced?|voices|character|role|name|wife|husband"
     r"|girlfriend|boyfriend|daughter|son|father|mother|brother|sister|win|won|wins|have|has"
-    r"|signed|marry|married|rank|ranks|become|became|end)\b"
+    r"|signed|marry|married|rank|ranks|become|became|end|along with|besides)\b|\bwith #\d"
 )
 _REFERENCE = re.compile(r"#\d+")
 

@@ -192,10 +192,16 @@ def pronoun_of_relation(relation: str) -> Pronoun | None:
     return _RELATIONS.get(relation.strip().casefold())
 
 
-def pronoun_of_given_name(name: str) -> Pronoun | None:
-    """The pronoun that goes with the first name of ``name``, if that name is in the lists."""
+def pronoun_of_given_name(name: str, *, alone: bool = False) -> Pronoun | None:
+    """The pronoun that goes with the first name of ``name``, if that name is in the lists.
+
+    Args:
+        name: a name.
+        alone: whether a single word may be a given name too; only for what is known to be a
+            person, since places and firms bear such names.
+    """
     words = _words(name)
-    if len(words) < 2:
+    if not words or (len(words) < 2 and not alone):
         return None
     if words[0] in _GIVEN_HE:
         return "he"
@@ -212,11 +218,16 @@ def pronoun_of_name(name: str) -> Pronoun | None:
     return None
 
 
-def pronoun_near(name: str, texts: Iterable[str]) -> Pronoun | None:
+def pronoun_near(name: str, texts: Iterable[str], *, following: bool = False) -> Pronoun | None:
     """The pronoun given away by a word beside ``name``, or by how the next sentence begins.
 
     "his wife NAME", "actress NAME", "NAME is an American actress", "NAME sang. She ...". Whatever
     is found must be of one gender.
+
+    Args:
+        name: the name.
+        texts: where to look.
+        following: also read the next sentence; only for what is known to be a person.
     """
     found: set[Pronoun] = set()
     pattern = re.compile(
@@ -225,7 +236,8 @@ def pronoun_near(name: str, texts: Iterable[str]) -> Pronoun | None:
     )
     behind = re.compile(rf"\b{re.escape(name)}\b[^.!?\n]{{0,160}}[.!?]\s+(?P<next>He|She)\b")
     for text in texts:
-        found.update(_PRONOUNS[match["next"].casefold()] for match in behind.finditer(text))
+        if following:
+            found.update(_PRONOUNS[match["next"].casefold()] for match in behind.finditer(text))
         for match in pattern.finditer(text):
             before = (match.group("before") or "").casefold()
             if before in _TITLES_HE:

@@ -105,10 +105,10 @@ _SORTS: dict[str, tuple[Kind, str]] = {
         "inventor engineer painter artist sculptor architect photographer journalist comedian "
         "rapper songwriter drummer guitarist pianist violinist saxophonist conductor producer "
         "king queen emperor empress prince princess duke duchess earl count countess baron "
-        "nobleman noblewoman lawyer judge jurist businessman businesswoman entrepreneur economist "
-        "leader historian theologian bishop pope priest missionary explorer admiral colonel officer "
-        "soldier president minister governor senator activist model dancer choreographer host "
-        "critic editor astronaut athlete quarterback pitcher baseman linebacker midfielder "
+        "nobleman noblewoman lawyer judge jurist businessman businesswoman economist "
+        "entrepreneur historian theologian bishop pope priest missionary explorer admiral "
+        "colonel officer soldier president minister governor senator activist model dancer choreographer host "
+        "leader critic editor astronaut athlete quarterback pitcher baseman linebacker midfielder "
         "goalkeeper striker defender sultan ruler peer baronet landowner aristocrat botanist "
         "biologist physician surgeon psychologist scholar professor vocalist performer consort",
     ),
@@ -176,8 +176,6 @@ _SLOT_SORTS = {
     "country": "country",
     "country of citizenship": "country",
     "country of origin": "country",
-    "mouth of the watercourse": "river",
-    "crosses": "river",
     "river": "river",
     "state": "state",
     "city": "town",
@@ -427,10 +425,10 @@ def nature_of(
     strong += [gender.pronoun_of_page(page.text) for page in own_pages]
     if re.search(r"\bactress\b", question.casefold()):
         strong.append("she")
-    strong.append(gender.pronoun_near(name, passages))
+    strong.append(gender.pronoun_near(name, passages, following=True))
     if any(strong):
         return Nature("person", "person", _single(strong))
-    given = gender.pronoun_of_given_name(name)
+    given = gender.pronoun_of_given_name(name, alone=True)
     if given is None:
         # Where every gendered word around is of one gender, that one clashes with none of them.
         words = {word for text in passages for word in gender.gendered_words(text)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -102,6 +102,7 @@ class Pools:
     def __init__(self, records: Iterable[Chain | Unusable]) -> None:
         self._pages: dict[tuple[str, ...], dict[str, Passage]] = defaultdict(dict)
         stated: dict[str, dict[tuple[str, ...], Fact]] = defaultdict(dict)
+        loose: list[Chain] = []
         seen: set[int] = set()
         for record in records:
             statements = list(record.facts)
@@ -111,6 +112,8 @@ class Pools:
                     seen.add(id(record.passages))
                     self._add_pages(record.passages)
                 statements += list(record.decoys)
+                if slot_of(record.earlier.relation, record.earlier.question) is None:
+                    loose.append(record)
                 statements += [
                     fact for hop in (record.earlier, record.later) if (fact := _fact(record, hop))
                 ]
@@ -132,7 +135,7 @@ class Pools:
             fact.passage.whole: fact.passage for group in self.facts.values() for fact in group
         }
         self._supports = tuple(supports[text] for text in sorted(supports))
-        self._by_sort: dict[tuple[str, str], tuple[Candidate, ...]] = self._sorted()
+        self._by_sort: dict[tuple[str, str], tuple[Candidate, ...]] = self._sorted(loose)
 
     @property
     def passages(self) -> tuple[Passage, ...]:
@@ -197,15 +200,31 @@ class Pools:
             self._tail_surfaces[key] = surface(fact.passage.whole, tail)
         return self._tail_surfaces[key]
 
-    def _sorted(self) -> dict[tuple[str, str], tuple[Candidate, ...]]:
+    def _sorted(self, loose: Sequence[Chain]) -> dict[tuple[str, str], tuple[Candidate, ...]]:
+        """All candidates by kind and sort, with the bridges of chains that have no slot."""
         found: dict[tuple[str, str], dict[tuple[str, ...], Candidate]] = defaultdict(dict)
-        for candidates in self.slots.values():
-            for candidate in candidates:
-                nature = candidate.nature
-                if nature.kind and nature.sort:
-                    group = found[nature.kind, nature.sort]
-                    group.setdefault(fold_tokens(candidate.name), candidate)
+        candidates = [candidate for group in self.slots.values() for candidate in group]
+        candidates += [one for chain in loose if (one := self._of_chain(chain)) is not None]
+        for candidate in candidates:
+            nature = candidate.nature
+            if nature.kind and nature.sort:
+                group = found[nature.kind, nature.sort]
+                known = group.setdefault(fold_tokens(candidate.name), candidate)
+                sources = known.source_ids | candidate.source_ids
+                group[fold_tokens(candidate.name)] = replace(known, source_ids=sources)
         return {key: tuple(group[name] for name in sorted(group)) for key, group in found.items()}
+
+    def _of_chain(self, chain: Chain) -> Candidate | None:
+        name = core(chain.bridge)
+        if not is_name(name):
+            return None
+        return Candidate(
+            name=name,
+            nature=self.bridge_nature(chain, name),
+            slot=None,
+            source_ids=frozenset((chain.source_id,)),
+            ranks=ranks_of(name, [passage.whole for passage in chain.passages]),
+        )
 
     def bridge_nature(self, chain: Chain, name: str) -> Nature:
         """What the bridge of a chain is."""
