@@ -132,6 +132,19 @@ def test_p_values_agree_with_all_exchanges(case, clustered):
         assert found.differences[NAMES[name]].p == pytest.approx(p, abs=error)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_p_values_of_clusters_of_three_agree_with_all_exchanges(seed):
+    first, second = drawn(seeded(seed), 24, noise=1.0)
+    first[0] += 1.0  # edit effects on both sides of 0
+    second[1] += 1.0
+    marks = np.arange(24) // 3
+    judges = [scores_of(cells, marks) for cells in (first, second)]
+    found = compare(*judges, seeded(seed), resamples=2, exchanges=20_000, by="cluster")
+    shares = oracle.all_exchanges(first.tolist(), second.tolist(), marks.tolist())
+    for name, share in shares.items():
+        assert found.differences[NAMES[name]].p == pytest.approx(float(share), abs=0.015)
+
+
 def test_each_judges_own_numbers_are_those_of_measure():
     judges = [scores_of(cells) for cells in drawn(seeded(1), 120)]
     found = compare(*judges, seeded(0), exchanges=1)

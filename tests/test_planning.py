@@ -9,7 +9,12 @@ import pytest
 from chaincheck import planning
 from chaincheck.errors import UsageError
 from chaincheck.paired_intervals import shows_not_worse
-from chaincheck.paired_simulation import coupled_table, discordance, simulate_comparison
+from chaincheck.paired_simulation import (
+    coupled_table,
+    discordance,
+    pair_contrasts,
+    simulate_comparison,
+)
 from chaincheck.planning import (
     agreement_for,
     difference_power,
@@ -89,6 +94,43 @@ def test_the_promised_power_is_what_comparisons_show(sigma, against, more):
     assert found.two_step.rejects == pytest.approx(0.8, abs=0.04 + 4 * found.error(0.8))
     assert difference_power(table, plan.n) >= 0.8 > difference_power(table, plan.n - 1)
     assert needed_for_difference(table) == plan.n
+
+
+def plain_power(table, n, draws, rng):
+    """The rule of the interval, applied one draw of the four contrasts at a time."""
+    means, covariance = pair_contrasts(table)
+    spread = [[math.sqrt(variance(covariance, i, 2 + j)) for j in (0, 1)] for i in (0, 1)]
+    edit_sd = math.sqrt(variance(covariance, 2, 3)) / 2
+    shown = 0
+    for x in rng.multivariate_normal(means, covariance / n, size=draws).tolist():
+        edit = (x[3] - x[2]) / 2
+        limit = 3.2905 * edit_sd / math.sqrt(n)
+        kept = [j for j, out in ((0, edit < -limit), (1, edit > limit)) if not out]
+        z = {1: 1.959964, 2: 2.241403}[len(kept)]
+        lows = [
+            max(x[i] - x[2 + j] - z * spread[i][j] / math.sqrt(n) for j in kept) for i in (0, 1)
+        ]
+        shown += min(lows) > 0
+    return shown / draws
+
+
+def variance(covariance, i, j):
+    return max(0.0, covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
+
+
+@pytest.mark.parametrize(
+    ("effects", "agreement", "n"),
+    [
+        ((0.4, 0.3, 0.0, 0.0), 0.7, 300),
+        ((0.3, 0.1, 0.2, 0.0), 0.2, 80),
+        ((0.3, 0.2, 0, 0.2), 0.5, 250),
+    ],
+)
+def test_power_agrees_with_the_rule_draw_by_draw(effects, agreement, n):
+    table = coupled_table(*judges(*effects), agreement)
+    expected = plain_power(table, n, 10_000, np.random.default_rng(1))
+    assert 0.3 < expected < 0.95
+    assert difference_power(table, n) == pytest.approx(expected, abs=0.025)
 
 
 def test_judges_that_agree_need_fewer_triplets():
