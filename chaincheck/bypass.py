@@ -23,6 +23,7 @@ __all__ = [
     "Subject",
     "answer_forms",
     "answer_traces",
+    "capitalized_words",
     "distinctive",
     "fold_tokens",
     "holds",
@@ -151,6 +152,11 @@ def lone_surname(surname: str, text: str) -> bool:
         if not named or longer:
             return True
     return False
+
+
+def capitalized_words(text: str) -> frozenset[str]:
+    """Folded words that a text writes with a capital at least once."""
+    return frozenset(word for word, upper in _cased_tokens(text) if upper)
 
 
 def sentences(text: str) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from chaincheck.chains import Chain, Fact, Passage
 from chaincheck.drafting import Named, unedited
+from chaincheck.leftovers import silent_page
 from chaincheck.mentions import AmbiguousMention, find_all
 from chaincheck.validator import bypasses
 
@@ -54,8 +55,9 @@ def with_fewer(chain: Chain, most: int, rng: np.random.Generator) -> Chain:
 def without_doubtful(chain: Chain, bridge: Named) -> tuple[Chain, int]:
     """Leave out distractors that would cost the triplet.
 
-    These are the ones in which something may or may not be a mention of the bridge, and those
-    that lead to the answer without the later support. Only as many as must go, never a passage
+    These are the ones in which something may or may not be a mention of the bridge, those on the
+    bridge that call it by another name, and those that lead to the answer without the later
+    support. Only as many as must go, never a passage
     that a hop rests on, and at most a share of the distractors.
 
     Returns:
@@ -71,7 +73,9 @@ def without_doubtful(chain: Chain, bridge: Named) -> tuple[Chain, int]:
         find_all([texts[index] for index in sorted(safe)], bridge[0])
     except AmbiguousMention:
         return chain, 0  # the supports themselves are in doubt
-    stay = [index for index in range(len(texts)) if index not in leading]
+    name = bridge[0].name
+    silent = {index for index, text in enumerate(texts) if silent_page(text, name)}
+    stay = [n for n in range(len(texts)) if n not in leading and (n in safe or n not in silent)]
     fewest = len(texts) - (len(texts) - len(safe)) // SHARE_LEFT_OUT
     while len(stay) >= fewest:
         try:

@@ -32,6 +32,7 @@ __all__ = [
     "sort_in_name",
     "sort_in_question",
     "sort_near",
+    "type_words",
 ]
 
 _KINDS: dict[str, Kind] = {
@@ -73,9 +74,10 @@ _SORTS: dict[str, tuple[Kind, str]] = {
     "label": ("organization", "label"),
     "company": (
         "organization",
-        "company corporation conglomerate manufacturer retailer bank brand publisher airline "
+        "company corporation conglomerate manufacturer retailer brand publisher airline "
         "developer firm subsidiary broadcaster network",
     ),
+    "bank": ("organization", "bank"),
     "party": ("organization", "party"),
     "military": ("organization", "navy army force"),
     "agency": ("organization", "agency bureau ministry council commission"),
@@ -107,10 +109,11 @@ _SORTS: dict[str, tuple[Kind, str]] = {
         "king queen emperor empress prince princess duke duchess earl count countess baron "
         "nobleman noblewoman lawyer judge jurist businessman businesswoman economist "
         "entrepreneur historian theologian bishop pope priest missionary explorer admiral "
-        "colonel officer soldier president minister governor senator activist model dancer choreographer host "
-        "leader critic editor astronaut athlete quarterback pitcher baseman linebacker midfielder "
-        "goalkeeper striker defender sultan ruler peer baronet landowner aristocrat botanist "
-        "biologist physician surgeon psychologist scholar professor vocalist performer consort",
+        "colonel officer soldier president minister governor senator activist model dancer "
+        "choreographer host leader critic editor astronaut athlete quarterback pitcher baseman "
+        "linebacker midfielder goalkeeper striker defender sultan ruler peer baronet landowner "
+        "aristocrat botanist biologist physician surgeon psychologist scholar professor "
+        "vocalist performer consort",
     ),
 }
 _NOUNS: dict[str, str] = {
@@ -245,6 +248,11 @@ def sort_in_name(name: str) -> str | None:
     if words[-2] in {"university", "republic", "kingdom"} or words[1] in {"of"}:
         return _NOUNS.get(words[0])
     return None
+
+
+def type_words(name: str) -> frozenset[str]:
+    """The words of a name that say what it names ("Gmina" in "Gmina Ryki")."""
+    return frozenset(word.casefold() for word in _WORD.findall(name)) & _NAME_NOUNS
 
 
 def sort_in_definition(text: str) -> str | None:

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from chaincheck import gazetteer
 from chaincheck.bypass import fold_tokens
 from chaincheck.chains import Chain, Fact, Hop, Passage, Unusable
 from chaincheck.invented import TakenNames, invent
-from chaincheck.kinds import Nature, base_title, compatible, nature_of, ranks_of
+from chaincheck.kinds import Nature, base_title, compatible, nature_of, ranks_of, type_words
 from chaincheck.mentions import AmbiguousMention, Entity, find, residue
 from chaincheck.name_words import HONORIFICS
 from chaincheck.names import Shape, core, person, shape, takes_article
@@ -295,10 +296,14 @@ def _same_rank(one: frozenset[str], other: frozenset[str], *, numbered: bool) ->
 
 
 def _same_order(one: str, other: str, nature: Nature) -> bool:
-    """Whether two persons' names both put the family name last, or both first."""
+    """Whether two persons' names are put together alike.
+
+    Both with the family name last or both with it first, both with an epithet or neither.
+    """
     if nature.kind != "person":
         return True
-    return person(one).surname_first == person(other).surname_first
+    first, second = person(one), person(other)
+    return (first.surname_first, first.certain) == (second.surname_first, second.certain)
 
 
 def real_candidates(
@@ -339,11 +344,15 @@ def real_candidates(
                 or telling & telling_words(name)
                 or not _fits(own, other, nature)
                 or not _same_order(name, candidate.name, nature)
+                or not type_words(candidate.name) <= type_words(name)
                 or not _same_rank(ranks, candidate.ranks, numbered=own.numbered)
             ):
                 continue
             seen.add(key)
-            scored.append((_far(own, other), float(rng.random()), candidate))
+            # A village had better not become a metropolis.
+            known = [gazetteer.sort_of(one.casefold()) for one in (name, candidate.name)]
+            far = _far(own, other) + 3 * (known[0] != known[1])
+            scored.append((far, float(rng.random()), candidate))
         for _, _, candidate in sorted(scored, key=lambda entry: entry[:2]):
             yield candidate
 
@@ -467,7 +476,11 @@ def decoy_facts(
         if not compatible(nature, other_nature) or nature.pronoun != other_nature.pronoun:
             continue
         other_shape = shape(tail, nature.kind)
-        if not _fits(own_shape, other_shape, nature) or not _same_order(name, tail, nature):
+        if (
+            not _fits(own_shape, other_shape, nature)
+            or not _same_order(name, tail, nature)
+            or type_words(tail) != type_words(name)
+        ):
             continue
         other_ranks = ranks_of(tail, [fact.passage.whole])
         if not _same_rank(ranks, other_ranks, numbered=own_shape.numbered):

@@ -18,8 +18,9 @@ from chaincheck.draft import Decoy, Draft, residue, telling_words
 from chaincheck.identity import two_bearers, two_joints
 from chaincheck.items import Edit
 from chaincheck.kinds import Nature, base_title, compatible
-from chaincheck.leftovers import leftover
+from chaincheck.leftovers import adjective_of, another_thing, backwards, kin, leftover
 from chaincheck.mentions import stands
+from chaincheck.other_bearers import another_thing, backwards, kin, other_name
 
 __all__ = [
     "RULES",
@@ -115,6 +116,9 @@ def q5_question(draft: Draft) -> str | None:
     for _, _, surface in residue(question, draft.bridge):
         if not set(fold_tokens(surface)) <= allowed:
             return f"the question may name the bridge: {surface!r}"
+    derived = adjective_of(draft.bridge.name, question)
+    if derived:
+        return f"the question holds {derived!r}, which is derived from the bridge"
     asked = set(fold_tokens(question)) - allowed
     for entity, role in ((draft.bridge, "bridge"), (draft.replacement, "replacement")):
         shared = telling_words(entity.name) & asked
@@ -140,7 +144,11 @@ def q6_clean(draft: Draft) -> str | None:
             return f"support {index} of B does not name the replacement"
     decoy = draft.decoy.index if draft.decoy else None
     for index, text in enumerate(b):
-        told = None if index == decoy else _trace_of_bridge(draft, text, edited=index in edited)
+        told = kin(draft, index)
+        if index in edited:
+            told = told or another_thing(draft, index) or other_name(draft, text)
+        if index != decoy:
+            told = told or _trace_of_bridge(draft, text, edited=index in edited)
         if told:
             return f"passage {index} of B {told}"
     return None
@@ -150,6 +158,9 @@ def _trace_of_bridge(draft: Draft, text: str, *, edited: bool) -> str | None:
     left = residue(text, draft.bridge)
     if left:
         return f"still holds {left[0][2]!r}"
+    reverse = backwards(text, draft.bridge.name)
+    if reverse:
+        return f"holds {reverse!r}, a word of the bridge spelled backwards"
     adjective = gazetteer.demonym(" ".join(fold_tokens(draft.bridge.name)))
     if adjective and holds(text, adjective):
         return f"still holds {adjective!r}"
