@@ -13,18 +13,16 @@ import re
 
 from chaincheck import gazetteer
 from chaincheck.bypass import (
-    FAMILY,
     capitalized_words,
     fold_tokens,
     holds,
-    holds_name,
     lone_surname,
     sentences,
 )
 from chaincheck.draft import Draft, telling_words
 from chaincheck.names import person
 
-__all__ = ["adjective_of", "another_thing", "backwards", "kin", "leftover", "silent_page"]
+__all__ = ["adjective_of", "leftover", "silent_page"]
 
 # Words that tell where a name comes from or how it is said: a new name makes them false.
 _ETYMOLOGY = re.compile(
@@ -96,9 +94,6 @@ def leftover(draft: Draft, text: str) -> str | None:
     second = re.search(re.escape(draft.replacement.name) + _OTHER_NAME, text)
     if second:
         return f"gives a second name: {second.group()[:60]!r}"
-    other = _other_name(draft, text)
-    if other:
-        return other
     for sentence in sentences(text):
         told = _ETYMOLOGY.search(sentence)
         if told and holds(sentence, draft.replacement.name):

@@ -53,7 +53,7 @@ _CAST = re.compile(r"[A-ZÀ-Ý]\w+ \((?:as )?[A-ZÀ-Ý][\w .'’-]*\)")
 # A name of law or birth says who somebody is; it is no other way to speak of the person, unless
 # the passages go on to use it.
 _LEGAL = re.compile(
-    r"\bborn\b|birth name|(?:real|personal|full|original|legal) name|under the name"
+    r"\bborn\b|birth name|(?:real|personal|full|original|legal) name"
 )
 _RUN = re.compile(r"[A-ZÀ-Ý][\w'’-]+(?: (?:[a-z]{2,3} )?[A-ZÀ-Ý][\w'’-]+)*")
 

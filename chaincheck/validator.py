@@ -18,7 +18,7 @@ from chaincheck.draft import Decoy, Draft, residue, telling_words
 from chaincheck.identity import two_bearers, two_joints
 from chaincheck.items import Edit
 from chaincheck.kinds import Nature, base_title, compatible
-from chaincheck.leftovers import adjective_of, another_thing, backwards, kin, leftover
+from chaincheck.leftovers import adjective_of, leftover
 from chaincheck.mentions import stands
 from chaincheck.other_bearers import another_thing, backwards, kin, other_name
 
