@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from chaincheck import gazetteer
 from chaincheck.demonyms import is_place_word
 from chaincheck.folding import visible
 from chaincheck.name_words import (
@@ -30,7 +31,15 @@ from chaincheck.name_words import (
 )
 from chaincheck.names import Kind, Token
 
-__all__ = ["in_title", "lengthened", "listed", "plain_heading", "quoted_title", "sentence_start"]
+__all__ = [
+    "as_adjective",
+    "in_title",
+    "lengthened",
+    "listed",
+    "plain_heading",
+    "quoted_title",
+    "sentence_start",
+]
 
 
 def sentence_start(found: Sequence[Token], at: int) -> bool:
@@ -78,6 +87,40 @@ def quoted_title(text: str, start: int, end: int) -> str | None:
             plain = name == inside.removesuffix("'s")
             if not plain and len(words) <= 10 and words[0][:1].isupper():
                 return "in a quoted title"
+    return None
+
+
+_ONE_OF = re.compile(r"\b(?:an?|the|his|her|its|their|first|famous|former) $")
+_NOUN = re.compile(r" ([a-z][a-z-]+)")
+_COMPOUND = re.compile(r" ?[-–] ?[A-Z]")
+# Nouns that a country's adjective stands before ("New Zealand film", "New Zealand soap opera").
+_OF_A_COUNTRY = frozenset(
+    ["film", "films", "movie", "television", "tv", "soap", "born", "rock", "pop", "folk",
+     "jazz", "punk", "indie", "professional", "amateur", "retired", "rugby", "cricket", "football",
+     "soccer", "political", "politician", "band", "bands", "drama", "comedy", "horror", "record",
+     "stage", "novel", "album", "song", "artist", "artists", "woman", "man"]
+)  # fmt: skip
+
+
+def as_adjective(text: str, start: int, end: int) -> str | None:
+    """Whether a country's name stands for its adjective, as "New Zealand" and few others do.
+
+    "A New Zealand film", "the New Zealand soap opera", "New Zealand-American": of another country
+    one says "a Senegalese film", so that the name cannot be put there.
+    """
+    name = visible(text[start:end]).casefold().removeprefix("the ")
+    if gazetteer.sort_of(name) != "country":
+        return None
+    behind = visible(text[end : end + 40])
+    if _COMPOUND.match(behind):
+        return "half of a compound adjective"
+    noun = _NOUN.match(behind)
+    if noun is None or noun.group(1) in FUNCTION | _CONTINUING:
+        return None
+    one_of = _ONE_OF.search(visible(text[max(0, start - 12) : start]))
+    known = noun.group(1) in _OF_A_COUNTRY or noun.group(1) in ROLES
+    if known or (one_of and one_of.group().strip() in ("a", "an")):
+        return "stands for an adjective"
     return None
 
 

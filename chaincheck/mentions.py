@@ -19,7 +19,13 @@ from dataclasses import dataclass
 
 from chaincheck.demonyms import is_place_word
 from chaincheck.folding import INVISIBLE, visible
-from chaincheck.mention_context import in_title, lengthened, plain_heading, quoted_title
+from chaincheck.mention_context import (
+    as_adjective,
+    in_title,
+    lengthened,
+    plain_heading,
+    quoted_title,
+)
 from chaincheck.name_glosses import glosses
 from chaincheck.name_words import GENERATION, GENERIC, REGIONS
 from chaincheck.names import Entity, Kind, Token, core, same_gap, tokens
@@ -333,6 +339,8 @@ def _no_second_names(
             reason = second_name(rest, mention.start, mention.end, beside)
             if entity.kind == "work" and _setting(text, mention):
                 reason = "may be a place"
+            if entity.kind == "place":
+                reason = reason or as_adjective(text, mention.start, mention.end)
             if quoted_title(text, mention.start, mention.end):
                 # A title may hold the whole name of a person whom the text names outside it.
                 plain = any(quoted_title(text, m.start, m.end) is None for m in mentions)

@@ -459,6 +459,33 @@ def test_adjectives_and_inhabitants_are_ambiguous(text: str) -> None:
     ambiguous(f"Canada is large. {text}", Entity("Canada", "place"))
 
 
+@pytest.mark.parametrize(
+    ("text", "caught"),
+    [
+        ("She is a New Zealand film and television actress.", True),
+        ("It is a New Zealand venture.", True),
+        ("They made a New Zealand - American venture.", True),
+        ("He starred in the New Zealand soap opera Tides.", True),
+        ("New Zealand actor Paul Dole sang.", True),
+        ("The New Zealand government met.", False),
+        ("The New Zealand national football team lost.", False),
+        ("In New Zealand he sang of a New Zealand of old.", False),
+        ("New Zealand declared war.", False),
+    ],
+)
+def test_a_country_that_stands_for_its_adjective(text: str, caught: bool) -> None:
+    """Of most countries one says something else there: "a Senegalese film"."""
+    country = Entity("New Zealand", "place")
+    if caught:
+        ambiguous(text, country, "adjective")
+    else:
+        assert find(text, country)
+
+
+def test_a_town_may_stand_before_a_noun() -> None:
+    assert find("She is a Lisbon actress.", Entity("Lisbon", "place"))
+
+
 # --- second names -------------------------------------------------------------------------
 
 
