@@ -117,6 +117,13 @@ _PERSON_PARTICLES = frozenset("van von de da di del della du la le el al bin ibn
 _SUFFIXES = frozenset("jr jr. sr sr. ii iii iv vi vii viii ix xi xii xiii xiv xv".split())
 _TITLES = frozenset("sir dame lord lady saint st. st dr. dr king queen prince princess".split())
 
+# Words of a band's name that would make a place of it.
+_LANDSCAPE = frozenset(
+    "river lake mount mountain mountains sea ocean bay gulf island islands isle peninsula desert "
+    "valley cape strait falls county province state states city town district republic kingdom "
+    "fort port bridge tower palace castle cathedral church abbey temple mosque house hall square "
+    "park garden gardens street avenue station theatre theater".split()
+)
 # Words that name a class and not a member of it. They are kept, as part of the name's shape.
 # Each must be generic to ``chaincheck.name_words`` too: a rename refuses a new name that shares
 # a telling word with the old one.
@@ -143,7 +150,8 @@ _WORKS = frozenset(
     "work film movie novel book play painting opera song album game poem other series".split()
 )
 
-_ROMAN = re.compile(r"(?:II|III|IV|VI|VII|VIII|IX|XI|XII|XIII|XIV|XV)\Z")
+# The numbers of rulers and generations: II to XXXIX, no single letter, none above.
+_ROMAN = re.compile(r"(?=[XVI]{2})X{0,3}(?:IX|IV|V?I{0,3})\Z")
 _TOKEN = re.compile(r"(?P<left>[^\w]*)(?P<core>.*?)(?P<right>[^\w]*)\Z", re.DOTALL)
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+\Z|[^\W\d_]\Z")
 _ELISION = re.compile(r"(?P<head>[OoDdLl]['’])(?P<rest>[^\W\d_]{2,})\Z")
@@ -313,7 +321,9 @@ def _kept(core: str, kind: str, *, first: bool, capitals: bool) -> bool:
         return folded in (_TITLES if first else _PERSON_PARTICLES)
     if core in {"A", "I", "O"} or folded in _PARTICLES or (first and folded in _ARTICLES):
         return True
-    return folded in (_FORMS if kind in _WORKS else _GENERIC)
+    # "Madina Lake" is a band and no lake; "Dulvara Lake" would be one.
+    misleading = kind == "band" and folded in _LANDSCAPE
+    return not misleading and folded in (_FORMS if kind in _WORKS else _GENERIC)
 
 
 def _invent_core(

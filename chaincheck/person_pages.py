@@ -86,17 +86,27 @@ def opening(text: str, entity: Entity) -> Mention | None:
         return None
     end = first
     while end < len(found) and (end == first or inside_name(found[end])):
+        if end > first and _honor(found[end], entity):
+            break
         end += 1
     words = [token.word for token in found[first:end]]
     own = [token.word for token in tokens(core(entity.name, "person"))]
     behind = found[end] if end < len(found) else None
     opens = behind is not None and (
-        behind.gap.strip(" .")[:1] in ("(", ",") or behind.word in ("is", "was")
+        behind.gap.strip(" .")[:1] in ("(", ",")
+        or behind.word in ("is", "was")
+        or _honor(behind, entity)
     )
     if not opens or len(own) < 2 or words == own or not _subsequence(own, words):
         return None
     start, stop = found[first].start, found[end - 1].end
     return Mention(start, stop, text[start:stop], "extended", found[end - 1].possessive != "")
+
+
+def _honor(token: Token, entity: Entity) -> bool:
+    """Whether a token is letters of an order or a degree behind a name ("OBE", "GCSE")."""
+    letters = token.surface.isalpha() and token.surface.isupper() and len(token.surface) > 1
+    return letters and token.word not in ROMAN and not entity.name.isupper() and token.adjacent
 
 
 def inside_name(token: Token) -> bool:

@@ -399,6 +399,7 @@ _INVENTED_SORTS: Mapping[str, str] = {
     "mountain": "mountain",
     "company": "company",
     "school": "university",
+    "band": "band",
     "film": "film",
 }
 

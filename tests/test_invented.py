@@ -61,6 +61,25 @@ def test_gender_shows_in_the_given_name() -> None:
     assert not any(name.endswith("a") for name in male)
 
 
+@pytest.mark.parametrize("name", ["John XXIII", "Louis XIX", "Rama IX", "George II", "Otto XXXIX"])
+def test_the_number_of_a_ruler_is_no_acronym(name: str) -> None:
+    first, number = name.split()
+    made = invent("person", name, rng(), ()).split()
+    assert made[1] == number
+    assert made[0] != first
+
+
+@pytest.mark.parametrize("number", ["XL", "CIV", "IIII", "VX", "X"])
+def test_other_letters_are_no_ruler_s_number(number: str) -> None:
+    assert number not in invent("person", f"Malcolm {number}", rng(), ())
+
+
+def test_a_band_keeps_no_word_for_a_place() -> None:
+    assert "Lake" not in invent("band", "Madina Lake", rng(), ())
+    assert "Band" in invent("band", "Madina Band", rng(), ())
+    assert "Lake" in invent("lake", "Madina Lake", rng(), ())
+
+
 def test_plural_band_stays_plural() -> None:
     assert invent("band", "The Beatles", rng(), (), "they").endswith("s")
     assert not invent("band", "Queen", rng(), (), "they").endswith("s")

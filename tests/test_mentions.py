@@ -459,6 +459,12 @@ def test_adjectives_and_inhabitants_are_ambiguous(text: str) -> None:
     ambiguous(f"Canada is large. {text}", Entity("Canada", "place"))
 
 
+def test_letters_behind_a_fuller_name_stay() -> None:
+    text = "Denis Marlow\nDenis João Pinto Marlow GCSE, OBE (1908 – 2015) was a director."
+    result = renamed(text, Entity("Denis Marlow", "person"), Entity("Victor Hale", "person"))
+    assert result == "Victor Hale\nVictor Hale GCSE, OBE (1908 – 2015) was a director."
+
+
 @pytest.mark.parametrize(
     ("text", "caught"),
     [
