@@ -20,7 +20,7 @@ from chaincheck.kinds import Nature, base_title, kind_of, sort_near
 from chaincheck.name_words import REGIONS
 from chaincheck.names import core
 
-__all__ = ["qualifiers", "two_bearers", "two_joints", "two_places"]
+__all__ = ["qualifiers", "qualifiers_tie", "two_bearers", "two_joints", "two_places"]
 
 _CAPITAL = r"[A-ZÀ-ÝŁŚŻÖÜØÅČŠŽ][\w'’-]*\.?"
 _MOST_YEARS = 80
@@ -62,6 +62,24 @@ def qualifiers(text: str, name: str) -> tuple[str, ...]:
     """
     pattern = re.compile(rf"\b{re.escape(name)}, ({_CAPITAL}(?: {_CAPITAL}){{0,2}})")
     return tuple(match.group(1) for match in pattern.finditer(visible(text)))
+
+
+def qualifiers_tie(names: Sequence[str], texts: tuple[str, str, str]) -> bool:
+    """Whether two places can be exchanged without a word on where they lie giving it away.
+
+    "Ocala, Wisconsin" contradicts "Ocala, Florida" in the decoy, so that at most one region may be
+    told; and "NAME, Region" must stand as often for one name or the other in B as in D.
+
+    Args:
+        names: the bridge and the decoy's tail.
+        texts: the earlier support, the later support and the decoy, unedited.
+    """
+    told = [[found for name in names for found in qualifiers(text, name)] for text in texts]
+    if len({_region(found) or fold_tokens(found)[0] for group in told for found in group}) > 1:
+        return False
+    earlier, later, decoy = (len(group) for group in told)
+    # B has earlier + later of the one name and decoy of the other, D has later + decoy and earlier.
+    return not later or earlier == decoy
 
 
 def _region(qualifier: str) -> str | None:

@@ -16,6 +16,7 @@ import numpy as np
 from chaincheck import gazetteer
 from chaincheck.bypass import fold_tokens
 from chaincheck.chains import Chain, Fact, Hop, Passage, Unusable
+from chaincheck.identity import qualifiers_tie
 from chaincheck.invented import TakenNames, invent
 from chaincheck.kinds import Nature, base_title, compatible, nature_of, ranks_of, type_words
 from chaincheck.mentions import AmbiguousMention, Entity, find, residue
@@ -482,6 +483,9 @@ def decoy_facts(
             or not _same_order(name, tail, nature)
             or type_words(tail) != type_words(name)
         ):
+            continue
+        hops = (text, chain.passages[chain.later.support].whole, fact.passage.whole)
+        if nature.kind == "place" and not qualifiers_tie((name, tail), hops):
             continue
         other_ranks = ranks_of(tail, [fact.passage.whole])
         if not _same_rank(ranks, other_ranks, numbered=own_shape.numbered):

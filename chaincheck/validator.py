@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from chaincheck import gazetteer, gender
 from chaincheck.bypass import FAMILY, fold_tokens, holds, holds_name, step_anchor, subject_traces
 from chaincheck.draft import Decoy, Draft, residue, telling_words
-from chaincheck.identity import two_bearers, two_joints
+from chaincheck.identity import qualifiers_tie, two_bearers, two_joints
 from chaincheck.items import Edit
 from chaincheck.kinds import Nature, base_title, compatible
 from chaincheck.leftovers import adjective_of, leftover
@@ -236,6 +236,10 @@ def _decoy_fault(draft: Draft, decoy: Decoy) -> str | None:
         (any(holds(text, trace) for trace in draft.traces), "the decoy holds the answer"),
     )
     fault = next((reason for found, reason in faults if found), None)
+    names = (draft.bridge.name, draft.replacement.name)
+    hops = (passages[draft.earlier], passages[draft.later], text)
+    if fault is None and draft.bridge_nature.kind == "place" and not qualifiers_tie(names, hops):
+        fault = "the regions told behind the bridge and the replacement differ"
     return fault or _counts_fault(draft, decoy)
 
 

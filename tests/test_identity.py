@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 import pytest
 
 from chaincheck.chains import Chain, Fact, Hop, Passage
-from chaincheck.identity import qualifiers, two_bearers, two_joints, two_places
+from chaincheck.identity import qualifiers, qualifiers_tie, two_bearers, two_joints, two_places
 from chaincheck.kinds import Nature
 from chaincheck.mentions import Kind
 
@@ -29,6 +32,34 @@ def test_qualifiers_are_what_stands_behind_a_comma() -> None:
     text = "In Marlow, Ohio, and in Marlow, New South Wales; Marlow grew, Texas did not."
     assert qualifiers(text, "Marlow") == ("Ohio", "New South Wales")
     assert qualifiers(text, "Mar") == ()
+
+
+@pytest.mark.parametrize(
+    ("texts", "tie"),
+    [
+        (("In Marlow.", "Marlow has a mill.", "In Penn."), True),
+        (("In Marlow, Ohio.", "Marlow has a mill.", "In Penn."), True),
+        (("In Marlow, Ohio.", "Marlow, Ohio, has a mill.", "In Penn, Ohio."), True),
+        (("In Marlow, Ohio.", "Marlow has a mill.", "In Penn, Ohio, and in Penn, Ohio."), True),
+        (("In Marlow, Ohio.", "Marlow has a mill.", "In Penn, Texas."), False),
+        (("In Marlow.", "Marlow, Ohio, has a mill.", "In Penn, Ohio."), False),
+        (("In Marlow, Ohio.", "Marlow, Ohio, has a mill.", "In Penn."), False),
+        (("In Marlow.", "Marlow has a mill, Bath, Texas, has not.", "In Penn, Ohio."), True),
+    ],
+)
+def test_regions_of_a_decoy_must_tie(texts: tuple[str, str, str], tie: bool) -> None:
+    """Against a slow count of "NAME, Region" in the cells B and D."""
+    names = ("Marlow", "Penn")
+    earlier, _, decoy = texts
+    swap = {"Marlow": "Penn", "Penn": "Marlow"}
+    new = [re.sub("Marlow|Penn", lambda found: swap[found[0]], text) for text in texts]
+    counts = []
+    for cell in (new, [earlier, new[1], decoy]):
+        told = Counter(re.findall(r"(?:Marlow|Penn), \w+", " ".join(cell)))
+        counts.append(sorted(told.values()))
+    regions = set(re.findall(r"(?:Marlow|Penn), (\w+)", " ".join(texts)))
+    assert tie == (counts[0] == counts[1] and len(regions) < 2)
+    assert qualifiers_tie(names, texts) == tie
 
 
 @pytest.mark.parametrize(
