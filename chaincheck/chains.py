@@ -103,6 +103,7 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
             hops than the two; none of them may be missing from a cell. The two supports count
             whether they are named here or not.
         joints: every entity that joins two hops of the question, where it has more than two.
+        beside: answers of further hops, beside the bridge, that the later hop's question builds on.
         extra: further columns of a user's row; they travel to every item of the triplet.
     """
 
@@ -125,6 +126,7 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
     broken_contexts: tuple[tuple[Passage, ...], ...] = ()
     gold: tuple[Passage, ...] = ()
     joints: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     extra: dict[str, object] = {}
 
 

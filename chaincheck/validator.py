@@ -21,6 +21,8 @@ from chaincheck.kinds import Nature, base_title, compatible
 from chaincheck.leftovers import adjective_of, leftover
 from chaincheck.mentions import stands
 from chaincheck.other_bearers import another_thing, backwards, kin, other_name
+from chaincheck.soundness import another_unstated, earlier_unstated, later_unstated
+from chaincheck.ways_around import named_beside, shared_name, step_names
 
 __all__ = [
     "RULES",
@@ -65,14 +67,15 @@ def q1_shape(draft: Draft) -> str | None:
         ),
         (bool(lost), f"the support {_cut(''.join(lost[:1]))!r} of some hop is missing"),
     )
-    return next((reason for found, reason in faults if found), None) or two_joints(chain)
+    reason = next((reason for found, reason in faults if found), None)
+    return reason or two_joints(chain) or another_unstated(chain)
 
 
 def q2_earlier(draft: Draft) -> str | None:
     """The bridge stands in the earlier support."""
     if not stands(draft.cells["A"][draft.earlier], draft.bridge):
         return f"the earlier support does not name {draft.bridge.name!r}"
-    return None
+    return earlier_unstated(draft)
 
 
 def q3_later(draft: Draft) -> str | None:
@@ -98,7 +101,7 @@ def q4_answer(draft: Draft) -> str | None:
     for cell in ("B", "D") if len(draft.answers) > 1 else ():
         if _final_answer(draft, "A") and not _final_answer(draft, cell):
             return f"{cell} no longer holds the final answer {_cut(draft.chain.answer)!r}"
-    return None
+    return later_unstated(draft)
 
 
 def _final_answer(draft: Draft, cell: str) -> bool:
@@ -295,9 +298,15 @@ def q9_bypass(draft: Draft) -> str | None:
     if named:
         return f"the later support names the subject of the earlier hop: {_cut(named[0])!r}"
     title = base_title(draft.chain.passages[draft.later].title)
-    anchor = step_anchor(draft.chain.later.question, title, later)
+    anchor = step_anchor(draft.chain.later.question, title, later) or step_names(draft)
     if anchor is not None:
         return f"the later step is answered by {_cut(anchor)!r}, whatever the bridge"
+    third = shared_name(draft)
+    if third is not None:
+        return f"both supports also name {_cut(third)!r}"
+    beside = named_beside(draft)
+    if beside is not None:
+        return beside
     return next(iter(bypasses(draft).values()), None)
 
 

@@ -154,8 +154,8 @@ VIOLATIONS = {
         "Q3",
         lambda: draft(
             chain(
-                Passage("The Quiet Harbor", "The Quiet Harbor is by the singer Elena Marsh."),
-                Passage("Rowers", "Elena Marsh is a Dutch golfer. She was born in Lisbon."),
+                Passage("The Quiet Harbor", "The singer Elena Marsh directed it."),
+                Passage("Rowers", "Elena Marsh is a Dutch golfer, born in Lisbon."),
                 ENGINEER,
                 OTHER,
             )
@@ -219,7 +219,7 @@ VIOLATIONS = {
         lambda: draft(
             chain(
                 FILM,
-                Passage("Elena Marsh", "Elena Marsh made The Quiet Harbor. She is from Lisbon."),
+                Passage("Elena Marsh", "Elena Marsh made The Quiet Harbor. Born in Lisbon."),
                 ENGINEER,
             )
         ),
@@ -291,7 +291,9 @@ def test_dates_numbers_and_parts_of_an_answer_give_it_away(
             Passage("Elena Marsh", f"Elena Marsh was a painter. She knew {answer}."),
             Passage("Aside", text),
             answer=answer,
-            later=msgspec.structs.replace(chain().later, answer=answer),
+            later=msgspec.structs.replace(
+                chain().later, answer=answer, question="What did #1 know?", relation=None
+            ),
         )
     )
     assert failing(one) == (["Q9"] if caught else [])

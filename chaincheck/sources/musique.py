@@ -183,6 +183,7 @@ def _chains(question: _Question, broken: tuple[_Question, ...]) -> Iterator[Chai
             facts=facts,
             gold=gold,
             joints=joints,
+            beside=tuple(steps[n - 1].answer for n in steps[k - 1].references if n != j),
             broken_contexts=tuple(
                 twin.passages
                 for twin in broken

@@ -1,0 +1,200 @@
+"""Ways around the bridge that the supports themselves leave open.
+
+The later hop may ask about more than the bridge, and what else it asks may find the later support
+all the same; or both supports may share a third name that ties them together as the bridge does.
+"""
+
+# ruff: noqa: SIM905 - a split string reads better than dozens of quoted words
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from chaincheck import gazetteer
+from chaincheck.bypass import fold_tokens, holds, holds_name
+from chaincheck.draft import Draft, telling_words
+from chaincheck.kinds import kind_of, sort_in_name
+from chaincheck.name_words import FUNCTION, GENERIC, HONORIFICS, MONTHS, REGIONS
+from chaincheck.soundness import statements
+
+__all__ = ["named_beside", "shared_name", "step_names"]
+
+
+def named_beside(draft: Draft) -> str | None:
+    """Why what else the later step builds on leads to its support without the bridge, or None.
+
+    "Where does San Diego rank among the urban areas of California?" leans on two answers. Where
+    one link is broken, the other still finds the passage, and the answer in it.
+    """
+    text = draft.cells["D"][draft.later]
+    for name in draft.chain.beside:
+        folded = " ".join(word for word in fold_tokens(name) if word != "the")
+        forms = (name, folded, name.split(",")[0], gazetteer.demonym(folded) or "")
+        if any(form and holds(text, form) for form in forms):
+            return f"the later step also builds on {name!r}, which its support names"
+    return None
+
+
+_REFERENCE = re.compile(r"#\d+")
+# Steps whose answer belongs to the pair of the bridge and the named thing: a cast has many roles.
+_OF_THE_PAIR = re.compile(
+    r"\b(?:play\w*|portray\w*|voic\w+|character|role|name|wife|husband|girlfriend|boyfriend"
+    r"|daughter|son|father|mother|brother|sister|w[io]ns?|signed|marr\w+|rank\w*)\b"
+)
+# Steps that ask for one more of a list that the question gives: the list is found without #1.
+_ONE_MORE = re.compile(
+    r"\b(?:besides|along with|apart from|other than|in addition to|as well as)\b.*#\d"
+    r"|#\d\s+and\s+\w|\w\s+and\s+#\d"
+)
+_MOST_OTHERS = 2
+
+
+def _capitalized_only(text: str) -> frozenset[str]:
+    """Folded words that a text writes with a capital wherever they stand."""
+    upper: set[str] = set()
+    lower: set[str] = set()
+    for match in _WORD.finditer(text):
+        (upper if match.group()[0].isupper() else lower).update(fold_tokens(match.group()))
+    return frozenset(upper - lower)
+
+
+def step_names(draft: Draft) -> str | None:
+    """A name in the later step's wording that stands beside the answer and hardly elsewhere.
+
+    "Why did Roncalli leave #2?" needs no city: the one sentence on Roncalli's leaving tells.
+    Only questions that mark the bridge by "#" and a number can be read this way.
+    """
+    question = draft.chain.later.question
+    if not _REFERENCE.search(question):
+        return None
+    asked = question.partition(">>")[0]
+    if _OF_THE_PAIR.search(asked.casefold()) and not _ONE_MORE.search(asked.casefold()):
+        return None
+    passages = draft.cells["D"]
+    later = passages[draft.later]
+    title, *lines = statements(later)
+    forms = draft.answers[0]
+    beside = " ".join([title, *(line for line in lines if any(holds(line, f) for f in forms))])
+    known = {word for form in forms for word in fold_tokens(form)}
+    known |= telling_words(draft.bridge.name) | telling_words(draft.replacement.name)
+    for word in fold_tokens(_REFERENCE.sub(" ", asked)):
+        common = word in FUNCTION or word in GENERIC or gazetteer.is_common(word)
+        if len(word) < 3 or common or word in known or word not in _capitalized_only(later):
+            continue
+        others = sum(holds(text, word) for n, text in enumerate(passages) if n != draft.later)
+        if holds(beside, word) and others <= _MOST_OTHERS:
+            return word
+    return None
+
+
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_PLACED = re.compile(r"\b(?:in|at|near|around|outside|to|toward|of|between)\s+(?:the\s+)?$")
+_QUALIFIED = re.compile(r",\s+(?:[A-Z][\w-]*\.?\s?){1,3}")
+
+
+@lru_cache(maxsize=4096)
+def _runs(text: str) -> tuple[tuple[tuple[str, ...], bool, bool], ...]:
+    """Capitalized words in a row, folded; whether each run opens a sentence, and is a place."""
+    found: list[tuple[tuple[str, ...], bool, bool]] = []
+    words: list[str] = []
+    start = end = 0
+
+    def close() -> None:
+        if words:
+            before, after = text[:start].rstrip(" \"“‘'("), text[end:]
+            opens = not before or before[-1] in ".!?\n:"
+            qualified = _QUALIFIED.match(after)
+            region = qualified and any(
+                holds(qualified.group(), name) for name in _regions_in(qualified.group())
+            )
+            placed = _PLACED.search(text[max(0, start - 16) : start]) is not None or bool(region)
+            folded = tuple(token for word in words for token in fold_tokens(word))
+            found.append((folded, opens, placed))
+        words.clear()
+
+    for match in _WORD.finditer(text):
+        if not match.group()[0].isupper():
+            close()
+            continue
+        if (
+            not words
+            or text[end : match.start()] not in (" ", ". ")
+            or (text[end : match.start()] == ". " and len(words[-1]) > 1)
+        ):
+            close()
+            start = match.start()
+        words.append(match.group())
+        end = match.end()
+    close()
+    return tuple(found)
+
+
+def _regions_in(text: str) -> tuple[str, ...]:
+    words = fold_tokens(text)
+    spans = (" ".join(words[:size]) for size in (1, 2, 3))
+    return tuple(span for span in spans if span in REGIONS or gazetteer.sort_of(span))
+
+
+def _parts(text: str) -> dict[tuple[str, ...], tuple[bool, bool]]:
+    """Every part of every run: whether it is a run of its own amid a sentence, and a place."""
+    found: dict[tuple[str, ...], tuple[bool, bool]] = {}
+    for run, opens, placed in _runs(text):
+        for first in range(len(run)):
+            for last in range(first + 1, len(run) + 1):
+                part = run[first:last]
+                alone, place = found.get(part, (False, False))
+                whole = len(part) == len(run)
+                found[part] = (alone or (whole and not opens), place or (whole and placed))
+    return found
+
+
+_NO_NAME = frozenset(
+    "academy award awards prize war best first second new century grammy emmy oscar bafta golden "
+    "globe world cup league championship championships olympic olympics summer winter census act "
+    "north south east west northern southern eastern western english christian catholic jewish "
+    "muslim latin roman god internet tv usa u.s uk".split()
+)
+
+
+def shared_name(draft: Draft) -> str | None:
+    """A third name that stands in both supports and nowhere else, or None.
+
+    An actress in the earlier film's cast and on the director's page ties the two together as
+    well as the director's name does. Places are left out: many things lie in one place.
+    """
+    passages = draft.cells["A"]
+    one, other = _parts(passages[draft.earlier]), _parts(passages[draft.later])
+    shared = {part for part in one.keys() & other.keys() if _may_link(draft, part)}
+    for part in sorted(shared, key=lambda found: (-len(found), found)):
+        places = one[part][1] or other[part][1]
+        if places or (len(part) == 1 and not (one[part][0] or other[part][0])):
+            continue
+        name = " ".join(part)
+        elsewhere = any(
+            holds_name(text, name)
+            for index, text in enumerate(passages)
+            if index not in (draft.earlier, draft.later)
+        )
+        if not elsewhere:
+            return name
+    return None
+
+
+def _may_link(draft: Draft, part: tuple[str, ...]) -> bool:
+    """Whether words in a row may be the name of a third person or organization."""
+    known = telling_words(draft.chain.question)
+    for name in (draft.bridge.name, draft.chain.bridge, *draft.bridge.aliases):
+        known |= telling_words(name)
+    telling = [
+        word
+        for word in part
+        if len(word) > 2
+        and word not in FUNCTION | GENERIC | HONORIFICS | MONTHS | _NO_NAME
+        and not gazetteer.is_common(word)
+    ]
+    if known & set(part) or not telling or part[0] in FUNCTION or part[-1] in FUNCTION:
+        return False
+    name = " ".join(part)
+    place = name in REGIONS or gazetteer.sort_of(name) or kind_of(sort_in_name(name)) == "place"
+    return not place and (len(part) > 1 or len(telling[0]) > 3)
