@@ -19,6 +19,19 @@ from chaincheck import gazetteer, gender
 from chaincheck.chains import Passage
 from chaincheck.mentions import Kind
 from chaincheck.name_words import REGIONS
+from chaincheck.sorts import (
+    BY_SOMEBODY,
+    KINDS,
+    NAME_NOUNS,
+    NAME_SORTS,
+    NOUNS,
+    ORGANIZATION_SLOTS,
+    PERSON_SLOTS,
+    PLACE_SLOTS,
+    SLOT_SORTS,
+    SORTS,
+    TOWN_SLOTS,
+)
 
 __all__ = [
     "Nature",
@@ -34,158 +47,6 @@ __all__ = [
     "sort_near",
     "type_words",
 ]
-
-_KINDS: dict[str, Kind] = {
-    "person": "person",
-    "human": "person",
-    "per": "person",
-    "place": "place",
-    "location": "place",
-    "loc": "place",
-    "organization": "organization",
-    "organisation": "organization",
-    "org": "organization",
-    "company": "organization",
-    "work": "work",
-    "other": "other",
-}
-
-# sort -> (kind, nouns that name it)
-_SORTS: dict[str, tuple[Kind, str]] = {
-    "county": ("place", "county"),
-    "state": ("place", "state"),
-    "country": ("place", "country nation kingdom republic"),
-    "province": ("place", "province voivodeship oblast prefecture governorate canton"),
-    "district": ("place", "district borough municipality commune gmina arrondissement"),
-    "township": ("place", "township parish"),
-    "town": ("place", "city town village hamlet settlement suburb capital metropolis"),
-    "region": ("place", "region territory peninsula department"),
-    "island": ("place", "island archipelago atoll"),
-    "river": ("place", "river stream creek tributary"),
-    "lake": ("place", "lake reservoir"),
-    "sea": ("place", "sea ocean bay gulf strait"),
-    "mountain": ("place", "mountain hill volcano peak range"),
-    "arena": ("place", "stadium arena venue"),
-    "building": ("place", "building castle palace church cathedral museum hotel theater theatre"),
-    "continent": ("place", "continent"),
-    "school": ("organization", "university college school institute academy conservatory"),
-    "band": ("organization", "band duo trio quartet orchestra ensemble choir"),
-    "team": ("organization", "team club"),
-    "label": ("organization", "label"),
-    "company": (
-        "organization",
-        "company corporation conglomerate manufacturer retailer brand publisher airline "
-        "developer firm subsidiary broadcaster network",
-    ),
-    "bank": ("organization", "bank"),
-    "party": ("organization", "party"),
-    "military": ("organization", "navy army force"),
-    "agency": ("organization", "agency bureau ministry council commission"),
-    "league": ("organization", "league conference federation"),
-    "organization": ("organization", "organization organisation foundation association charity"),
-    "newspaper": ("work", "newspaper magazine journal"),
-    "film": ("work", "film movie"),
-    "series": ("work", "series sitcom show program programme soap"),
-    "album": ("work", "album ep"),
-    "song": ("work", "song single ballad"),
-    "book": ("work", "novel book poem play memoir novella"),
-    "painting": ("work", "painting sculpture artwork"),
-    "game": ("work", "videogame"),
-    "language": ("other", "language dialect"),
-    "religion": ("other", "religion"),
-    "war": ("other", "war battle conflict rebellion revolution"),
-    "award": ("other", "award prize medal trophy"),
-    "event": ("other", "championship tournament election olympics festival"),
-    "species": ("other", "species genus animal plant"),
-    "character": ("other", "character superhero"),
-    "people": ("other", "ethnic tribe people"),
-    "person": (
-        "person",
-        "actor actress singer musician composer director filmmaker screenwriter writer author "
-        "novelist poet playwright politician statesman player footballer cricketer wrestler boxer "
-        "golfer racer driver swimmer philosopher physicist chemist mathematician scientist "
-        "inventor engineer painter artist sculptor architect photographer journalist comedian "
-        "rapper songwriter drummer guitarist pianist violinist saxophonist conductor producer "
-        "king queen emperor empress prince princess duke duchess earl count countess baron "
-        "nobleman noblewoman lawyer judge jurist businessman businesswoman economist "
-        "entrepreneur historian theologian bishop pope priest missionary explorer admiral "
-        "colonel officer soldier president minister governor senator activist model dancer "
-        "choreographer host leader critic editor astronaut athlete quarterback pitcher baseman "
-        "linebacker midfielder goalkeeper striker defender sultan ruler peer baronet landowner "
-        "aristocrat botanist biologist physician surgeon psychologist scholar professor "
-        "vocalist performer consort",
-    ),
-}
-_NOUNS: dict[str, str] = {
-    noun: sort for sort, (_, nouns) in _SORTS.items() for noun in nouns.split()
-}
-# Nouns that also begin or end the proper names of the sort that they name.
-_NAME_NOUNS = frozenset(
-    "county province voivodeship oblast prefecture governorate canton district borough gmina "
-    "municipality township parish island river creek lake sea bay gulf ocean mountain university "
-    "college school institute academy conservatory orchestra navy army agency bureau league "
-    "foundation association party republic kingdom records company corporation war prize award "
-    "language band peninsula region territory stadium arena airport museum castle palace cathedral "
-    "hotel press bank airlines garden club islands sound street bridge park".split()
-)
-_NAME_SORTS = {"records": "label", "islands": "island", "garden": "arena", "airlines": "company"}
-
-# Wikidata-style relation -> kind and, where the relation settles it, sort of what it leads to.
-_PERSON_SLOTS = frozenset(
-    (
-        "father|mother|spouse|husband|wife|child|sibling|director|author|composer|"
-        "screenwriter|cast member|producer|founder|founded by|head of government|"
-        "head of state|named after person|discoverer or inventor|architect|painter|editor|"
-        "presenter|chairperson|owner person|lyricist|doctoral advisor|ruler|narrator|"
-        "inventor|leader|film editor|cinematographer|voice actor"
-    ).split("|")
-)
-_PLACE_SLOTS = frozenset(
-    (
-        "place of birth|place of death|place of burial|country|country of citizenship|"
-        "capital|located in the administrative territorial entity|headquarters location|"
-        "location|capital of|shares border with|"
-        "contains administrative territorial entity|work location|continent|"
-        "mouth of the watercourse|located on terrain feature|crosses|"
-        "location of formation|residence|located in or next to body of water|"
-        "licensed to broadcast to|country of origin|state|city|river|filming location"
-    ).split("|")
-)
-_ORGANIZATION_SLOTS = frozenset(
-    (
-        "member of sports team|educated at|employer|record label|owned by|manufacturer|"
-        "publisher|developer|operator|member of|member of political party|"
-        "part of organization|drafted by|original broadcaster|school|team|company"
-    ).split("|")
-)
-# Where people are born or die is a town unless the name is known for a region.
-_TOWN_SLOTS = frozenset(
-    (
-        *("place of birth", "place of death", "licensed to broadcast to", "work location"),
-        *("location of formation", "headquarters location", "residence"),
-    )
-)
-# What is made or done by somebody: a person or a group, never a place.
-_BY_SOMEBODY = frozenset(
-    ("performer", "author", "composer", "creator", "cast member", "director", "producer")
-)
-_SLOT_SORTS = {
-    "member of sports team": "team",
-    "team": "team",
-    "educated at": "school",
-    "school": "school",
-    "record label": "label",
-    "member of political party": "party",
-    "country": "country",
-    "country of citizenship": "country",
-    "country of origin": "country",
-    "river": "river",
-    "state": "state",
-    "city": "town",
-    "capital": "town",
-    "company": "company",
-    "manufacturer": "company",
-}
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _PARENTHESES = re.compile(r"\s*[(\[][^)\]]*[)\]]")
@@ -216,7 +77,7 @@ class Nature:
 
 def normal_kind(kind: str | None) -> Kind | None:
     """Map a source's word for a kind to ours; None for an unknown word."""
-    return None if kind is None else _KINDS.get(kind.strip().casefold())
+    return None if kind is None else KINDS.get(kind.strip().casefold())
 
 
 def base_title(title: str) -> str:
@@ -230,7 +91,7 @@ def _plain(name: str) -> str:
 
 def kind_of(sort: str | None) -> Kind | None:
     """The kind that a sort belongs to."""
-    return _SORTS[sort][0] if sort in _SORTS else None
+    return SORTS[sort][0] if sort in SORTS else None
 
 
 def sort_in_name(name: str) -> str | None:
@@ -243,16 +104,16 @@ def sort_in_name(name: str) -> str | None:
     if len(words) < 2:
         return None
     for word in (words[-1], words[0]):
-        if word in _NAME_NOUNS:
-            return _NAME_SORTS.get(word) or _NOUNS.get(word) or word
+        if word in NAME_NOUNS:
+            return NAME_SORTS.get(word) or NOUNS.get(word) or word
     if words[-2] in {"university", "republic", "kingdom"} or words[1] in {"of"}:
-        return _NOUNS.get(words[0])
+        return NOUNS.get(words[0])
     return None
 
 
 def type_words(name: str) -> frozenset[str]:
     """The words of a name that say what it names ("Gmina" in "Gmina Ryki")."""
-    return frozenset(word.casefold() for word in _WORD.findall(name)) & _NAME_NOUNS
+    return frozenset(word.casefold() for word in _WORD.findall(name)) & NAME_NOUNS
 
 
 def sort_in_definition(text: str) -> str | None:
@@ -268,7 +129,7 @@ def sort_in_definition(text: str) -> str | None:
     phrase = _STOP_HEAD.split(match.group("rest"), maxsplit=1)[0]
     for word in reversed(_WORD.findall(phrase)):
         lowered = word.casefold()
-        sort = _NOUNS.get(lowered) or _NOUNS.get(lowered.removesuffix("s"))
+        sort = NOUNS.get(lowered) or NOUNS.get(lowered.removesuffix("s"))
         if sort:
             return sort
     return None
@@ -303,19 +164,19 @@ def sort_near(name: str, passages: Iterable[str]) -> str | None:
         for match in before.finditer(text):
             word = _WORD.findall(match.group("words"))[-1]
             # "the film Aaron Spelling produced": a work before a name seldom is what it names.
-            if word.islower() and word in _NOUNS and kind_of(_NOUNS[word]) != "work":
-                found.add(_NOUNS[word])
+            if word.islower() and word in NOUNS and kind_of(NOUNS[word]) != "work":
+                found.add(NOUNS[word])
         for match in after.finditer(text):
             phrase = _STOP_HEAD.split(match.group("words"), maxsplit=1)[0]
-            sorts = [_NOUNS[word] for word in _WORD.findall(phrase.casefold()) if word in _NOUNS]
+            sorts = [NOUNS[word] for word in _WORD.findall(phrase.casefold()) if word in NOUNS]
             found.update(sorts[-1:])
     return found.pop() if len(found) == 1 else None
 
 
 def sort_in_question(question: str, slot: str | None = None) -> str | None:
     """The sort that a first hop's wording asks for ("Which river ...", "What team ...")."""
-    if slot in _SLOT_SORTS:
-        return _SLOT_SORTS[slot]
+    if slot in SLOT_SORTS:
+        return SLOT_SORTS[slot]
     folded = question.casefold()
     match = re.match(
         r"(?:in |on |at |of )?(?:what|which)(?: is the| was the)? (?P<rest>[^?]{1,40})",
@@ -323,20 +184,20 @@ def sort_in_question(question: str, slot: str | None = None) -> str | None:
     )
     if match:
         for word in _WORD.findall(match.group("rest"))[:2]:
-            if word in _NOUNS:
-                return _NOUNS[word]
+            if word in NOUNS:
+                return NOUNS[word]
     if re.match(r"who became the\b", folded):
-        found = [_NOUNS[word] for word in _WORD.findall(folded)[3:7] if word in _NOUNS]
+        found = [NOUNS[word] for word in _WORD.findall(folded)[3:7] if word in NOUNS]
         return found[0] if found else None
     return None
 
 
 def _kind_from_slot(slot: str | None, question: str) -> Kind | None:
-    if slot in _PERSON_SLOTS:
+    if slot in PERSON_SLOTS:
         return "person"
-    if slot in _PLACE_SLOTS:
+    if slot in PLACE_SLOTS:
         return "place"
-    if slot in _ORGANIZATION_SLOTS:
+    if slot in ORGANIZATION_SLOTS:
         return "organization"
     folded = question.casefold()
     if re.match(r"(?:in |at |on |from )?where\b", folded) or re.search(r"\bwhere\s*\?*$", folded):
@@ -371,7 +232,7 @@ def _sort_from_slot(
     if slot == "performer" and normal_kind(kind) == "organization":
         return "band"  # who performs and is no person
     known_region = " ".join(name.casefold().split()) in REGIONS
-    if slot in _TOWN_SLOTS and not known_region and _with_region(name, passages):
+    if slot in TOWN_SLOTS and not known_region and _with_region(name, passages):
         return "town"
     return None
 
@@ -401,7 +262,7 @@ def nature_of(
         The nature; parts that are unknown or contradictory are None.
     """
     named = sort_in_name(name)
-    if kind_of(named) == "place" and slot in _BY_SOMEBODY:
+    if kind_of(named) == "place" and slot in BY_SOMEBODY:
         named = None  # "Madina Lake" made an album: it is no lake
     defined = _single(sort_in_definition(page.text) for page in own_pages)
     defined = defined or sort_near(name, passages)

@@ -18,7 +18,7 @@ from chaincheck.chains import Chain, Unusable
 from chaincheck.distractors import with_fewer
 from chaincheck.errors import UsageError
 from chaincheck.items import CELLS, VARIANTS, Item, content_hash
-from chaincheck.replacements import Pools
+from chaincheck.pools import Pools
 from chaincheck.reports import BuildReport, Example
 from chaincheck.standins import broken_context
 from chaincheck.validator import Draft

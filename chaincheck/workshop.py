@@ -16,14 +16,14 @@ from chaincheck.items import content_hash
 from chaincheck.kinds import Nature
 from chaincheck.mentions import AmbiguousMention, find_all, stands
 from chaincheck.names import core
+from chaincheck.pools import Pools
 from chaincheck.replacements import (
-    Pools,
     context_words,
     decoy_facts,
-    entity_of,
     invented_name,
     real_candidates,
 )
+from chaincheck.surfaces import entity_of
 from chaincheck.validator import Decoy, Draft, residue
 
 __all__ = ["Made", "Workshop", "generator"]

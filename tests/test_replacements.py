@@ -9,17 +9,15 @@ from chaincheck import gender
 from chaincheck.chains import Chain, Fact, Hop, Passage
 from chaincheck.kinds import Nature, compatible, nature_of, sort_in_definition, sort_in_name
 from chaincheck.mentions import residue
+from chaincheck.pools import Pools, is_name
 from chaincheck.replacements import (
-    Pools,
     context_words,
     decoy_facts,
-    entity_of,
     invented_name,
-    is_name,
     real_candidates,
-    surface,
 )
 from chaincheck.slots import slot_of
+from chaincheck.surfaces import entity_of, surface
 
 SHE = Nature("person", "person", "she")
 
