@@ -19,7 +19,7 @@ from chaincheck.items import Edit
 from chaincheck.kinds import Nature, base_title
 from chaincheck.mentions import Entity
 from chaincheck.mentions import residue as find_residue
-from chaincheck.name_words import GENERIC
+from chaincheck.name_words import GENERIC, ROMAN
 
 __all__ = ["Decoy", "Draft", "residue", "telling_words"]
 
@@ -29,8 +29,8 @@ _PERSON_RELATIONS = frozenset(
 
 
 def telling_words(name: str) -> frozenset[str]:
-    """The folded words of a name that point at its bearer and not at its kind."""
-    return frozenset(word for word in distinctive(name) if word not in GENERIC)
+    """The folded words of a name that point at its bearer and not at its kind or number."""
+    return frozenset(word for word in distinctive(name) if word not in GENERIC | ROMAN)
 
 
 @dataclass(frozen=True)

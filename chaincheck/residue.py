@@ -22,6 +22,7 @@ from chaincheck.name_words import (
     HONORIFICS,
     MONTHS,
     PARTICLES,
+    ROMAN,
 )
 from chaincheck.names import Entity, Folded, acronym, core, fold
 from chaincheck.namesakes import (
@@ -66,7 +67,7 @@ def telling_words(entity: Entity) -> frozenset[str]:
             and word not in GENERIC
             and word not in FUNCTION
             and word not in PARTICLES
-            and not (entity.kind == "person" and word in HONORIFICS | GENERATION)
+            and not (entity.kind == "person" and word in HONORIFICS | GENERATION | ROMAN)
         ]
         found.update(words)
     return frozenset(found)

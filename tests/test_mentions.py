@@ -459,6 +459,12 @@ def test_adjectives_and_inhabitants_are_ambiguous(text: str) -> None:
     ambiguous(f"Canada is large. {text}", Entity("Canada", "place"))
 
 
+def test_a_ruler_s_number_may_be_another_ruler_s() -> None:
+    pope, other = Entity("John XXIII", "person"), Entity("Dirman XXIII", "person")
+    text = "Pope John XXIII wrote it. Gregory XXIII read it."
+    assert renamed(text, pope, other) == "Pope Dirman XXIII wrote it. Gregory XXIII read it."
+
+
 def test_letters_behind_a_fuller_name_stay() -> None:
     text = "Denis Marlow\nDenis João Pinto Marlow GCSE, OBE (1908 – 2015) was a director."
     result = renamed(text, Entity("Denis Marlow", "person"), Entity("Victor Hale", "person"))
