@@ -44,12 +44,15 @@ class DifferentNames:
             yield Judgment(item_id=item.item_id, score=-float(count))
 
 
+def _of(variant: str) -> list[Triplet]:
+    return [one for one in few_triplets() if one.variant == variant]
+
+
 def _scores(judge: Judge, variant: str) -> CellScores:
-    chosen = [one for one in few_triplets() if one.variant == variant]
-    found = {
-        cell: np.array([one.score for one in judge.score(one.cells[cell] for one in chosen)])
-        for cell in "ABD"
-    }
+    found = {}
+    for cell in "ABD":
+        judgments = judge.score(one.cells[cell] for one in _of(variant))
+        found[cell] = np.array([one.score for one in judgments], dtype=np.float64)
     return CellScores("facts", variant, found["A"], found["B"], found["D"])
 
 
@@ -62,19 +65,16 @@ def _length(answer: Any) -> str | None:
     sign, names = (str(word).strip().casefold() for word in answer)
     if sign not in {"above", "below", "zero"} or names not in {"longer", "shorter"}:
         raise ValueError("not those words")
-    judge = open_judge("length")
-    # B is longer than A wherever every name grows; the scores of one such triplet tell the sign.
-    longer = [
-        one
-        for one in few_triplets()
-        if sum(map(len, one.cells["B"].passages)) > sum(map(len, one.cells["A"].passages))
-    ]
-    first = longer[0].cells
-    a, b = (next(iter(judge.score([first[cell]]))).score for cell in "AB")
-    effect = float(np.sign(a - b))
+    fict = _scores(open_judge("length"), "fict")
+    sizes = {
+        cell: np.array([sum(map(len, one.cells[cell].passages)) for one in _of("fict")])
+        for cell in "AB"
+    }
+    # B is longer than A wherever every name grows; the scores of such triplets tell the sign.
+    longer = sizes["B"] > sizes["A"]
+    effect = float(np.sign(np.mean(fict.a[longer] - fict.b[longer])))
     if sign != {1.0: "above", -1.0: "below", 0.0: "zero"}[effect]:
         return "EE counts how often A outscores B. Which of the two is longer?"
-    fict = _scores(judge, "fict")
     grown = float(np.mean(fict.b > fict.a)) > float(np.mean(fict.b < fict.a))
     if names != ("longer" if grown else "shorter"):
         return "Read EE of `length` on the fict variant: whom does the judge prefer there?"
