@@ -74,7 +74,13 @@ QUANTITIES: Mapping[str, str] = {
 }
 """What ``effects`` can show: attribute of ``Measured`` and the panel's title."""
 
-_RANGES = {"nominal": (0.0, 1.0, 0.5), "contrast": (-1.0, 0.5, 0.0)}
+# Ends of the axis, chance, and the ticks: few, so that neighboring panels' labels stay apart.
+_EFFECT = (-0.5, 0.5, 0.0, (-0.4, 0.0, 0.4))
+_RANGES = {
+    "nominal": (0.0, 1.0, 0.5, (0.0, 0.5, 1.0)),
+    "contrast": (-1.0, 0.5, 0.0, (-0.8, -0.4, 0.0, 0.4)),
+}
+_NEAR = 0.06  # points of an effect plane this close share one label
 _MARKS = {"real": ("#0072B2", "o"), "fict": ("#D55E00", "s"), "decoy": ("#009E73", "D")}
 _OTHER = ("#555555", "^")
 
@@ -136,13 +142,14 @@ def effects(
         figure = Figure(figsize=(2.45 * len(quantities) + 1.2, height), layout="constrained")
         panels = figure.subplots(1, len(quantities), sharey=True, squeeze=False)[0]
         for axes, quantity in zip(panels, quantities, strict=True):
-            low, high, chance = _RANGES.get(quantity, (-0.5, 0.5, 0.0))
+            low, high, chance, ticks = _RANGES.get(quantity, _EFFECT)
             axes.axvline(chance, color="#444444", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
             for line, found in enumerate(rows.values()):
                 for one in found:
                     at = line + (variants.index(one.variant) - (len(variants) - 1) / 2) * step
                     _dot(axes, at, getattr(one, quantity), one.variant)
             axes.set_xlim(low - 0.05, high + 0.05)
+            axes.set_xticks(ticks)
             axes.set_title(QUANTITIES[quantity], fontsize=10)
             axes.grid(axis="y", visible=False)
         panels[0].set_yticks(range(len(rows)), list(rows))
@@ -164,8 +171,9 @@ def effect_plane(rows: Mapping[str, Sequence[Measured]]) -> Figure:
         raise ValueError("effect_plane needs at least one measured row")
     variants = list(dict.fromkeys(one.variant for found in rows.values() for one in found))
     with style():
-        figure = Figure(figsize=(3.1 * len(variants) + 2.2, 3.9), layout="constrained")
+        figure = Figure(figsize=(2.6 * len(variants) + 1.9, 3.4), layout="constrained")
         panels = figure.subplots(1, len(variants), sharey=True, squeeze=False)[0]
+        lowest = min(one.chain_effect.estimate for found in rows.values() for one in found)
         for axes, variant in zip(panels, variants, strict=True):
             axes.fill([0, 0.5, -0.5], [0, 0.5, 0.5], color="#0072B2", alpha=0.08, zorder=0)
             for sigma in (0.0, 0.2, 0.4):
@@ -180,7 +188,13 @@ def effect_plane(rows: Mapping[str, Sequence[Measured]]) -> Figure:
                 )
                 axes.annotate(f"Σ = {sigma:g}", (-arm, 0.51), fontsize=7, color="#666666")
             _numbered_points(axes, rows, variant)
-            axes.set(xlim=(-0.55, 0.55), ylim=(-0.55, 0.58), title=variant, xlabel="edit effect EE")
+            axes.set(
+                xlim=(-0.55, 0.55),
+                ylim=(min(-0.1, lowest - 0.08), 0.6),
+                xticks=(-0.4, 0.0, 0.4),
+                title=variant,
+                xlabel="edit effect EE",
+            )
         panels[0].set_ylabel("chain effect CE")
         names = [
             Line2D([], [], linestyle="", label=f"{number}  {label}")
@@ -191,18 +205,32 @@ def effect_plane(rows: Mapping[str, Sequence[Measured]]) -> Figure:
 
 
 def _numbered_points(axes: Axes, rows: Mapping[str, Sequence[Measured]], variant: str) -> None:
-    """Draw one variant's points; rows that fall on one spot share one label, like "1, 3"."""
-    spots: dict[tuple[float, float], list[int]] = {}
+    """Draw one variant's points; rows that fall on nearly one spot share a label, like "1, 3"."""
+    spots: list[tuple[float, float, list[int]]] = []
+    color, marker = mark(variant)
     for number, found in enumerate(rows.values(), start=1):
         for one in found:
-            if one.variant == variant:
-                x, y = one.edit_effect.estimate, one.chain_effect.estimate
-                spots.setdefault((round(x, 2), round(y, 2)), []).append(number)
-    color, marker = mark(variant)
-    for spot, numbers in spots.items():
-        axes.plot(*spot, marker, color=color, zorder=3)
-        label = ", ".join(map(str, numbers))
-        axes.annotate(label, spot, xytext=(6, -4), textcoords="offset points", fontsize=9)
+            if one.variant != variant:
+                continue
+            x, y = one.edit_effect.estimate, one.chain_effect.estimate
+            axes.plot(x, y, marker, color=color, zorder=3)
+            for left, low, numbers in spots:
+                if max(abs(x - left), abs(y - low)) <= _NEAR:
+                    numbers.append(number)
+                    break
+            else:
+                spots.append((x, y, [number]))
+    for x, y, numbers in spots:
+        # To the left of points at the right edge, so that no label leaves the panel.
+        side, turn = ("right", -1) if x > 0.3 else ("left", 1)
+        axes.annotate(
+            ", ".join(map(str, numbers)),
+            (x, y),
+            xytext=(7 * turn, -4),
+            textcoords="offset points",
+            ha=side,
+            fontsize=9,
+        )
 
 
 def to_svg(figure: Figure) -> bytes:
