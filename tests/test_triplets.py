@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -16,7 +15,6 @@ from chaincheck.items import Edit, Item, Triplet, group_triplets
 from chaincheck.mentions import stands
 from chaincheck.triplets import BuildResult, build
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 DIRECTORS = {
     "The Quiet Harbor": ("Elena Marsh", "Lisbon"),
     "Golden Field": ("Ruth Calder", "Prague"),
@@ -358,45 +356,3 @@ def test_a_triplet_is_shown_with_its_edits_marked() -> None:
     assert "Where was the director of The Quiet Harbor born?" in text
     assert "in C instead" in text
     assert marked("no edit", []) == "no edit"
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="../shared/data is missing")
-@pytest.mark.parametrize(
-    ("source", "name", "floor"),
-    [("musique", "musique_ans_dev", 8), ("twowiki", "twowiki_dev", 8)],
-)
-def test_real_records_give_triplets_that_hold_what_they_claim(
-    source: str, name: str, floor: int
-) -> None:
-    from chaincheck.sources import open_source
-
-    records = list(open_source(source).read(SHARED / f"{name}.jsonl"))[:40]
-    result = build(records)
-    triplets = group_triplets(result.items)
-    assert len(triplets) >= floor
-    for triplet in triplets:
-        a, b, d = (triplet.cells[cell] for cell in "ABD")
-        (later,) = a.later_support
-        assert replay(a, b.edits) == b.passages
-        assert d.passages == (*a.passages[:later], b.passages[later], *a.passages[later + 1 :])
-        assert a.bridge is not None
-        if triplet.variant != "decoy":
-            assert not any(stands(text, a.bridge) for text in b.passages)
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="../shared/data is missing")
-def test_no_support_of_another_hop_is_lost_on_real_records() -> None:
-    """A page on Gothic architecture is a hop's only support and was left out as a distractor."""
-    from chaincheck.sources import open_source
-
-    records = [
-        record
-        for record in open_source("musique").read(SHARED / "musique_ans_dev.jsonl")
-        if record.source_id.endswith(("_503371_21711", "_474028_88460_18966"))
-    ]
-    gold = {one.source_id: one.gold for one in records if isinstance(one, Chain)}
-    assert len(gold) > 5
-    for item in build(records).items:
-        assert item.source_id is not None
-        for index, passage in enumerate(gold[item.source_id]):
-            assert item.cell != "A" or passage.whole in item.passages, (item.source_id, index)
