@@ -115,7 +115,6 @@ _STATED: Mapping[str, str] = {
     "held property possess* parent",
     "publisher": "publish* releas* issu* by press imprint print*",
     "original broadcaster": "air* broadcast* on network* premier* channel* televis* aired ran for",
-    "named after": "name* after honor* honour* eponym* for dedicat* saint st",
     "work location": "work* active studio* based liv* taught career* office* found* practi*",
     "residence": "liv* resid* home* based house* moved settl* stay* dwell*",
 }

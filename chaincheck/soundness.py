@@ -84,7 +84,6 @@ def _in_life(sentence: str, value: Iterable[str], *, second: bool) -> bool:
 _NEAR = 4
 # A country is told of whatever stands before it: "an island in X, Y District, southern Laos".
 _FAR = 14
-_WIDE = frozenset(("country", "continent"))
 _INSIDE = re.compile(r"[,(]|\b(?:in|of|within|at|near|on)\b")
 
 
@@ -162,7 +161,7 @@ def unstated(hop: Hop, title: str, text: str, entity: Iterable[str], value: Iter
     if not any(holds(text, form) for form in value):
         return False
     if relation in INSIDE:
-        most = _FAR if relation in _WIDE else _NEAR
+        most = _FAR if relation == "country" else _NEAR
         return not (
             not entity
             or _about(page, entity)

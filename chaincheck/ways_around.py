@@ -14,7 +14,7 @@ from functools import lru_cache
 from chaincheck import gazetteer
 from chaincheck.bypass import fold_tokens, holds, holds_name
 from chaincheck.draft import Draft, telling_words
-from chaincheck.kinds import kind_of, sort_in_name
+from chaincheck.kinds import base_title, kind_of, sort_in_name
 from chaincheck.name_words import FUNCTION, GENERIC, HONORIFICS, MONTHS, REGIONS
 from chaincheck.soundness import statements
 
@@ -48,6 +48,7 @@ _ONE_MORE = re.compile(
     r"|#\d\s+and\s+\w|\w\s+and\s+#\d"
 )
 _MOST_OTHERS = 2
+_WORK = r"\b(?:song|single|album|film|movie|book|novel|poem|opera|show|series|painting)"
 
 
 def _capitalized_only(text: str) -> frozenset[str]:
@@ -69,23 +70,43 @@ def step_names(draft: Draft) -> str | None:
     if not _REFERENCE.search(question):
         return None
     asked = question.partition(">>")[0]
-    if _OF_THE_PAIR.search(asked.casefold()) and not _ONE_MORE.search(asked.casefold()):
+    listed = _ONE_MORE.search(asked.casefold()) is not None
+    if _OF_THE_PAIR.search(asked.casefold()) and not listed:
         return None
     passages = draft.cells["D"]
     later = passages[draft.later]
     title, *lines = statements(later)
     forms = draft.answers[0]
+    page = " ".join(fold_tokens(base_title(title)))
+    if re.search(rf"{_WORK} {re.escape(page)} ", f"{' '.join(fold_tokens(asked))} "):
+        return base_title(title)
     beside = " ".join([title, *(line for line in lines if any(holds(line, f) for f in forms))])
     known = {word for form in forms for word in fold_tokens(form)}
     known |= telling_words(draft.bridge.name) | telling_words(draft.replacement.name)
-    for word in fold_tokens(_REFERENCE.sub(" ", asked)):
+    words = fold_tokens(_REFERENCE.sub(" ", asked))
+    for at, word in enumerate(words):
         common = word in FUNCTION or word in GENERIC or gazetteer.is_common(word)
         if len(word) < 3 or common or word in known or word not in _capitalized_only(later):
             continue
-        others = sum(holds(text, word) for n, text in enumerate(passages) if n != draft.later)
-        if holds(beside, word) and others <= _MOST_OTHERS:
-            return word
+        phrase = _phrase(words, at, later)
+        others = sum(holds(text, phrase) for n, text in enumerate(passages) if n != draft.later)
+        if listed or (holds(beside, phrase) and others <= _MOST_OTHERS):
+            return phrase
     return None
+
+
+def _phrase(words: tuple[str, ...], at: int, text: str) -> str:
+    """The longest run of words around one that stands in a text: "book of healing"."""
+    first, last = at, at + 1
+    while first > 0 and holds(text, " ".join(words[first - 1 : last])):
+        first -= 1
+    while last < len(words) and holds(text, " ".join(words[first : last + 1])):
+        last += 1
+    while words[first] in FUNCTION:
+        first += 1
+    while words[last - 1] in FUNCTION:
+        last -= 1
+    return " ".join(words[first:last])
 
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")

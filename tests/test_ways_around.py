@@ -1,0 +1,147 @@
+"""What the supports themselves leave open beside the bridge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chaincheck.chains import Chain, Hop, Passage
+from chaincheck.draft import Draft
+from chaincheck.drafting import unedited
+from chaincheck.kinds import Nature
+from chaincheck.mentions import Entity
+from chaincheck.sources import open_source
+from chaincheck.ways_around import named_beside, shared_name, step_names
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def draft(
+    later: str = "Elm Hall\nIn May Ada Ek left Elm Hall for Turku.",
+    earlier: str = "Dry Summer\nDry Summer is a film that Ada Ek directed.",
+    *others: str,
+    step: str = "where did #1 go",
+    answer: str = "Turku",
+    beside: tuple[str, ...] = (),
+) -> Draft:
+    passages = tuple(
+        Passage(*whole.split("\n", 1)) for whole in (earlier, later, *others, "Bees\nBees hum.")
+    )
+    return unedited(
+        Chain(
+            source="test",
+            source_id="one",
+            question="Where did the director of Dry Summer go?",
+            passages=passages,
+            earlier=Hop(question="Dry Summer >> director", answer="Ada Ek", support=0),
+            later=Hop(question=step, subject="Ada Ek", answer=answer, support=1),
+            bridge="Ada Ek",
+            answer=answer,
+            beside=beside,
+        ),
+        (Entity("Ada Ek", "person"), Nature("person", "person", "she")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("beside", "text", "found"),
+    [
+        (("Oda",), "Rivers\nThe Elm parts Oda from the land of Ada Ek, Turku.", True),
+        # A country's adjective names it as well.
+        (("France",), "Rivers\nThe French came to Ada Ek in Turku.", True),
+        (("Oda",), "Rivers\nThe Elm flows by Ada Ek, Turku.", False),
+        ((), "Rivers\nThe Elm parts Oda from the land of Ada Ek, Turku.", False),
+    ],
+)
+def test_another_answer_that_the_step_builds_on(
+    beside: tuple[str, ...], text: str, found: bool
+) -> None:
+    assert (named_beside(draft(text, beside=beside)) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("step", "found"),
+    [
+        ("why did #1 leave Elmsworth", "elmsworth"),
+        ("where did #1 go", None),
+        # Whom somebody plays in a film depends on who it is.
+        ("who did #1 play in Elmsworth", None),
+        ("besides #1 , who won Elmsworth", "elmsworth"),
+        ("why did she leave Elmsworth", None),
+        ("who wrote the song the story sung by #1", None),
+    ],
+)
+def test_a_name_of_the_step_beside_the_answer(step: str, found: str | None) -> None:
+    text = "A page\nIn May Ada Ek left Elmsworth for Turku. It was cold."
+    assert step_names(draft(text, step=step)) == found
+
+
+def test_a_name_of_the_step_that_stands_in_many_passages_finds_none_of_them() -> None:
+    text = "A page\nIn May Ada Ek left Elmsworth for Turku."
+    others = tuple(f"Page {n}\nIn Elmsworth it rains." for n in range(3))
+    film = "Dry Summer\nAda Ek directed it."
+    assert step_names(draft(text, film, *others, step="why did #1 leave Elmsworth")) is None
+    assert step_names(draft(text, film, *others[:2], step="why did #1 leave Elmsworth"))
+
+
+def test_the_title_of_a_work_in_the_step_needs_no_singer() -> None:
+    text = "The Story (song)\nThe Story is a song by Ada Ek, written by Ivo Bran."
+    made = draft(text, step="who wrote the song the story sung by #1", answer="Ivo Bran")
+    assert step_names(made) == "The Story"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        ("It stars Mia Voss.", "Ada Ek met Mia Voss early.", "mia voss"),
+        ("He plays with Ordovex.", "Ada Ek joined Ordovex and left.", "ordovex"),
+        # One given name of two persons, a place, the question's own words, an award.
+        ("It stars David Orr.", "Ada Ek met David Lunn.", None),
+        ("It was shot in Port Lorne.", "Ada Ek lived in Port Lorne.", None),
+        ("It was shot by Lorne, Ohio.", "Ada Ek liked Lorne, Ohio.", None),
+        ("It is called Dry Summer.", "Ada Ek made Dry Summer.", None),
+        ("It won the Academy Award.", "Ada Ek won an Academy Award.", None),
+        ("It is by Ada Ek.", "So Ada Ek did.", None),
+    ],
+)
+def test_a_third_name_in_both_supports(one: str, other: str, found: str | None) -> None:
+    made = draft(f"Elm Hall\n{other} She went to Turku.", f"Dry Summer\nAda Ek directed it. {one}")
+    assert shared_name(made) == found
+
+
+def test_a_name_that_stands_elsewhere_too_ties_nothing() -> None:
+    later, earlier = "A page\nAda Ek met Mia Voss.", "Dry Summer\nAda Ek directed Mia Voss."
+    assert shared_name(draft(later, earlier)) == "mia voss"
+    assert shared_name(draft(later, earlier, "Aside\nMia Voss was tall.")) is None
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the real records are not beside the repository")
+@pytest.mark.parametrize(
+    ("name", "source_id", "link", "check", "found"),
+    [
+        ("musique", "3hop2__565959_223623_162182", 3, named_beside, True),
+        ("musique", "4hop3__387712_132409_146285_35031", 4, named_beside, True),
+        ("musique", "4hop2__161602_474028_88460_18966", 3, named_beside, True),
+        ("musique", "2hop__35137_22940", 2, step_names, True),
+        ("musique", "2hop__559076_55984", 2, step_names, True),
+        ("musique", "4hop3__39836_29339_508306_70744", 2, step_names, True),
+        ("musique", "2hop__57209_67668", 2, step_names, False),
+        ("musique", "2hop__327688_56873", 2, step_names, False),
+        ("twowiki", "0d0705fc0bdd11eba7f7acde48001122", 2, shared_name, True),
+        ("twowiki", "28bbe1600bdc11eba7f7acde48001122", 2, shared_name, True),
+        ("twowiki", "f06815680bdb11eba7f7acde48001122", 2, shared_name, True),
+        ("musique", "4hop3__668721_132409_371500_35031", 2, shared_name, True),
+        ("musique", "2hop__766973_770570", 2, shared_name, False),
+        ("musique", "2hop__276637_126089", 2, shared_name, False),
+    ],
+)
+def test_real_records(name: str, source_id: str, link: int, check: object, found: bool) -> None:
+    files = {"musique": "musique_ans_dev.jsonl", "twowiki": "twowiki_dev.jsonl"}
+    reasons = [
+        check(unedited(one, (Entity(one.bridge), Nature("other"))))  # type: ignore[operator]
+        for one in open_source(name).read(SHARED / files[name])
+        if isinstance(one, Chain) and (one.source_id, one.link) == (source_id, link)
+    ]
+    assert reasons, "the record is gone"
+    assert any(reason is not None for reason in reasons) == found
