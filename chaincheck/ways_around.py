@@ -9,13 +9,14 @@ all the same; or both supports may share a third name that ties them together as
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
-from chaincheck import gazetteer
+from chaincheck import gazetteer, gender
 from chaincheck.bypass import fold_tokens, holds, holds_name
 from chaincheck.draft import Draft, telling_words
 from chaincheck.kinds import base_title, kind_of, sort_in_name
-from chaincheck.name_words import FUNCTION, GENERIC, HONORIFICS, MONTHS, REGIONS
+from chaincheck.name_words import FUNCTION, GENERIC, HONORIFICS, MONTHS, REGIONS, ROLES
 from chaincheck.soundness import statements
 
 __all__ = ["named_beside", "shared_name", "step_names"]
@@ -48,6 +49,9 @@ _ONE_MORE = re.compile(
     r"|#\d\s+and\s+\w|\w\s+and\s+#\d"
 )
 _MOST_OTHERS = 2
+_NOT_TELLING = frozenset(
+    (*FUNCTION, *GENERIC, *ROLES, *"governor arabic latin hebrew sanskrit".split())
+)
 _WORK = r"\b(?:song|single|album|film|movie|book|novel|poem|opera|show|series|painting)"
 
 
@@ -85,8 +89,11 @@ def step_names(draft: Draft) -> str | None:
     known |= telling_words(draft.bridge.name) | telling_words(draft.replacement.name)
     words = fold_tokens(_REFERENCE.sub(" ", asked))
     for at, word in enumerate(words):
-        common = word in FUNCTION or word in GENERIC or gazetteer.is_common(word)
+        common = word in _NOT_TELLING or gazetteer.is_common(word)
         if len(word) < 3 or common or word in known or word not in _capitalized_only(later):
+            continue
+        # "PBS" tells a sort of station, not one station.
+        if not listed and re.search(rf"\b{re.escape(word.upper())}\b", later):
             continue
         phrase = _phrase(words, at, later)
         others = sum(holds(text, phrase) for n, text in enumerate(passages) if n != draft.later)
@@ -110,7 +117,9 @@ def _phrase(words: tuple[str, ...], at: int, text: str) -> str:
 
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
-_PLACED = re.compile(r"\b(?:in|at|near|around|outside|to|toward|of|between)\s+(?:the\s+)?$")
+_PLACED = re.compile(
+    r"\b(?:in|at|near|around|outside|to|toward|of|between)\s+(?:the\s+)?$", re.IGNORECASE
+)
 _QUALIFIED = re.compile(r",\s+(?:[A-Z][\w-]*\.?\s?){1,3}")
 
 
@@ -125,13 +134,13 @@ def _runs(text: str) -> tuple[tuple[tuple[str, ...], bool, bool], ...]:
         if words:
             before, after = text[:start].rstrip(" \"“‘'("), text[end:]
             opens = not before or before[-1] in ".!?\n:"
+            lead = text[max(0, start - 16) : start]
+            if opens and len(words) > 1 and words[0].casefold() in FUNCTION:
+                lead, opens = f"{words.pop(0)} ", False  # "In Venice", "Then Verdi"
             qualified = _QUALIFIED.match(after)
-            region = qualified and any(
-                holds(qualified.group(), name) for name in _regions_in(qualified.group())
-            )
-            placed = _PLACED.search(text[max(0, start - 16) : start]) is not None or bool(region)
+            region = qualified is not None and _begins_with_region(qualified.group())
             folded = tuple(token for word in words for token in fold_tokens(word))
-            found.append((folded, opens, placed))
+            found.append((folded, opens, region or _PLACED.search(lead) is not None))
         words.clear()
 
     for match in _WORD.finditer(text):
@@ -151,10 +160,10 @@ def _runs(text: str) -> tuple[tuple[tuple[str, ...], bool, bool], ...]:
     return tuple(found)
 
 
-def _regions_in(text: str) -> tuple[str, ...]:
+def _begins_with_region(text: str) -> bool:
     words = fold_tokens(text)
-    spans = (" ".join(words[:size]) for size in (1, 2, 3))
-    return tuple(span for span in spans if span in REGIONS or gazetteer.sort_of(span))
+    spans = [" ".join(words[:size]) for size in (1, 2, 3)]
+    return any(span in REGIONS or gazetteer.sort_of(span) for span in spans)
 
 
 def _parts(text: str) -> dict[tuple[str, ...], tuple[bool, bool]]:
@@ -188,8 +197,7 @@ def shared_name(draft: Draft) -> str | None:
     one, other = _parts(passages[draft.earlier]), _parts(passages[draft.later])
     shared = {part for part in one.keys() & other.keys() if _may_link(draft, part)}
     for part in sorted(shared, key=lambda found: (-len(found), found)):
-        places = one[part][1] or other[part][1]
-        if places or (len(part) == 1 and not (one[part][0] or other[part][0])):
+        if one[part][1] or other[part][1] or (len(part) == 1 and not _alone(part[0], one, other)):
             continue
         name = " ".join(part)
         elsewhere = any(
@@ -200,6 +208,21 @@ def shared_name(draft: Draft) -> str | None:
         if not elsewhere:
             return name
     return None
+
+
+_ADJECTIVE = re.compile(r"(?:ian|ean|ese|ish|id)$")
+_Parts = Mapping[tuple[str, ...], tuple[bool, bool]]
+
+
+def _alone(word: str, one: _Parts, other: _Parts) -> bool:
+    """Whether one word may be somebody's or something's whole name in one of the supports.
+
+    "David" is not, nor "Clough" where one tells of Jack Clough and the other of Brian Clough.
+    """
+    if gender.pronoun_of_given_name(word, alone=True) or _ADJECTIVE.search(word):
+        return False
+    longer = [any(word in part and len(part) > 1 for part in parts) for parts in (one, other)]
+    return (one[word,][0] or other[word,][0]) and not all(longer)
 
 
 def _may_link(draft: Draft, part: tuple[str, ...]) -> bool:

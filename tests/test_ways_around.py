@@ -65,6 +65,7 @@ def test_another_answer_that_the_step_builds_on(
     [
         ("why did #1 leave Elmsworth", "elmsworth"),
         ("where did #1 go", None),
+        ("what is the tvx station of #1", None),
         # Whom somebody plays in a film depends on who it is.
         ("who did #1 play in Elmsworth", None),
         ("besides #1 , who won Elmsworth", "elmsworth"),
@@ -73,7 +74,7 @@ def test_another_answer_that_the_step_builds_on(
     ],
 )
 def test_a_name_of_the_step_beside_the_answer(step: str, found: str | None) -> None:
-    text = "A page\nIn May Ada Ek left Elmsworth for Turku. It was cold."
+    text = "A page\nIn May Ada Ek left Elmsworth for Turku on TVX. It was cold."
     assert step_names(draft(text, step=step)) == found
 
 
@@ -98,6 +99,11 @@ def test_the_title_of_a_work_in_the_step_needs_no_singer() -> None:
         ("He plays with Ordovex.", "Ada Ek joined Ordovex and left.", "ordovex"),
         # One given name of two persons, a place, the question's own words, an award.
         ("It stars David Orr.", "Ada Ek met David Lunn.", None),
+        ("It stars a David.", "Ada Ek met a David.", None),
+        ("It stars Jack Voss.", "Ada Ek met Mia Voss, and Voss met her.", None),
+        ("Then Voss was cast.", "Ada Ek met Mia Voss.", "voss"),
+        ("In Lorne it rains.", "Ada Ek saw Lorne.", None),
+        ("A Timurid prince comes.", "Ada Ek met a Timurid prince.", None),
         ("It was shot in Port Lorne.", "Ada Ek lived in Port Lorne.", None),
         ("It was shot by Lorne, Ohio.", "Ada Ek liked Lorne, Ohio.", None),
         ("It is called Dry Summer.", "Ada Ek made Dry Summer.", None),
