@@ -14,12 +14,12 @@ from functools import lru_cache
 
 from chaincheck import gazetteer, gender
 from chaincheck.bypass import fold_tokens, holds, holds_name
-from chaincheck.draft import Draft, telling_words
+from chaincheck.draft import Draft, residue, telling_words
 from chaincheck.kinds import base_title, kind_of, sort_in_name
 from chaincheck.name_words import FUNCTION, GENERIC, HONORIFICS, MONTHS, REGIONS, ROLES
 from chaincheck.soundness import statements
 
-__all__ = ["named_beside", "shared_name", "step_names"]
+__all__ = ["named_beside", "other_ways", "shared_name", "step_names"]
 
 
 def named_beside(draft: Draft) -> str | None:
@@ -48,6 +48,10 @@ _ONE_MORE = re.compile(
     r"\b(?:besides|along with|apart from|other than|in addition to|as well as)\b.*#\d"
     r"|#\d\s+and\s+\w|\w\s+and\s+#\d"
 )
+# Steps that ask for the bridge's mate: where there are two of them, one alone is left.
+_MATE = re.compile(
+    r"\b(?:besides|along with|apart from|other than|in addition to|as well as) #\d+", re.IGNORECASE
+)
 _MOST_OTHERS = 2
 _NOT_TELLING = frozenset(
     (*FUNCTION, *GENERIC, *ROLES, *"governor arabic latin hebrew sanskrit".split())
@@ -67,30 +71,39 @@ def _capitalized_only(text: str) -> frozenset[str]:
 def step_names(draft: Draft) -> str | None:
     """A name in the later step's wording that stands beside the answer and hardly elsewhere.
 
-    "Why did Roncalli leave #2?" needs no city: the one sentence on Roncalli's leaving tells.
+    "Why did Roncalli leave #2?" needs no city: the one sentence on Roncalli's leaving tells. A
+    name that stands in both supports ties them whatever the step asks.
     Only questions that mark the bridge by "#" and a number can be read this way.
     """
     question = draft.chain.later.question
     if not _REFERENCE.search(question):
         return None
     asked = question.partition(">>")[0]
+    mate = _MATE.search(asked)
+    if mate:
+        return mate.group()
     listed = _ONE_MORE.search(asked.casefold()) is not None
-    if _OF_THE_PAIR.search(asked.casefold()) and not listed:
-        return None
+    of_the_pair = _OF_THE_PAIR.search(asked.casefold()) is not None and not listed
     passages = draft.cells["D"]
     later = passages[draft.later]
     title, *lines = statements(later)
     forms = draft.answers[0]
     page = " ".join(fold_tokens(base_title(title)))
-    if re.search(rf"{_WORK} {re.escape(page)} ", f"{' '.join(fold_tokens(asked))} "):
+    titled = re.search(rf"{_WORK} {re.escape(page)} ", f"{' '.join(fold_tokens(asked))} ")
+    if titled and not of_the_pair:
         return base_title(title)
     beside = " ".join([title, *(line for line in lines if any(holds(line, f) for f in forms))])
     known = {word for form in forms for word in fold_tokens(form)}
     known |= telling_words(draft.bridge.name) | telling_words(draft.replacement.name)
     words = fold_tokens(_REFERENCE.sub(" ", asked))
+    earlier = _capitalized_only(passages[draft.earlier])
     for at, word in enumerate(words):
         common = word in _NOT_TELLING or gazetteer.is_common(word)
         if len(word) < 3 or common or word in known or word not in _capitalized_only(later):
+            continue
+        if word in earlier:
+            return word
+        if of_the_pair:
             continue
         # "PBS" tells a sort of station, not one station.
         if not listed and re.search(rf"\b{re.escape(word.upper())}\b", later):
@@ -179,6 +192,74 @@ def _parts(text: str) -> dict[tuple[str, ...], tuple[bool, bool]]:
     return found
 
 
+_DENIED = re.compile(r"\b(?:not|never|except|excluding)\b|n't\b")
+_OFFICE = re.compile(
+    r"((?:\b[A-Z][\w.'-]+ )+(?:[a-z]+ )?(?:governor|president|mayor|senator|minister|chancellor|king"
+    r"|queen|emperor|pope|bishop|secretary|ambassador|premier|chairman|CEO|founder))[, ]+$"
+)
+_CENTURY = re.compile(r"(?:the )?(?P<number>\d{1,2})(?:st|nd|rd|th)(?: century)?", re.IGNORECASE)
+_YEAR = re.compile(r"\b[1-9]\d{2,3}\b")
+_TOWN = r"\b([A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*), "
+
+
+def _denied(draft: Draft) -> str | None:
+    """What is not true of the bridge is true without it: "which team does not play at #1?"."""
+    if _DENIED.search(draft.chain.later.question.casefold()):
+        return "the later step asks what is not so: that holds of any other name too"
+    return None
+
+
+def _one_office(draft: Draft) -> str | None:
+    """An office that both supports put before the name: "California governor NAME"."""
+    name = draft.bridge.name
+    held = []
+    for index in (draft.earlier, draft.later):
+        text = draft.cells["A"][index]
+        starts = [found.start() for found in re.finditer(re.escape(name), text)]
+        told = (_OFFICE.search(text[max(0, start - 60) : start]) for start in starts)
+        held.append({found.group(1) for found in told if found})
+    shared = held[0] & held[1]
+    return f"both supports tell of one office: {min(shared)!r}" if shared else None
+
+
+def _inside_place(draft: Draft) -> str | None:
+    """A town that the earlier support puts into the bridge, and the later support names.
+
+    "Augusta, NAME" leads to the passage on a state whose largest town by area is Augusta.
+    """
+    if draft.bridge_nature.kind != "place":
+        return None
+    earlier, later = (draft.cells["A"][index] for index in (draft.earlier, draft.later))
+    for town in re.findall(_TOWN + re.escape(draft.bridge.name) + r"\b", earlier):
+        if holds_name(later, town):
+            return f"both supports name {town!r}, which lies in the bridge"
+    return None
+
+
+def _dated(draft: Draft) -> str | None:
+    """A year beside the bridge that lies in the century asked for."""
+    asked = _CENTURY.fullmatch(draft.answers[0][0].strip())
+    if asked is None or "centur" not in f"{draft.chain.later.question} {draft.chain.question}":
+        return None
+    for index, text in enumerate(draft.cells["D"]):
+        if index == draft.later or not (index == draft.earlier or residue(text, draft.bridge)):
+            continue
+        for year in _YEAR.findall(text):
+            if (int(year) - 1) // 100 + 1 == int(asked["number"]):
+                return f"passage {index} tells the century by the year {year}"
+    return None
+
+
+def other_ways(draft: Draft) -> str | None:
+    """A way that needs neither a name nor the bridge, or None.
+
+    A step that asks what is not so, an office that both supports tell of, a town inside the
+    bridge, a year that tells the century.
+    """
+    ways = (_denied, _one_office, _inside_place, _dated)
+    return next((found for way in ways if (found := way(draft))), None)
+
+
 _NO_NAME = frozenset(
     "academy award awards prize war best first second new century grammy emmy oscar bafta golden "
     "globe world cup league championship championships olympic olympics summer winter census act "
@@ -227,7 +308,8 @@ def _alone(word: str, one: _Parts, other: _Parts) -> bool:
 
 def _may_link(draft: Draft, part: tuple[str, ...]) -> bool:
     """Whether words in a row may be the name of a third person or organization."""
-    known = telling_words(draft.chain.question)
+    asked = telling_words(draft.chain.question)
+    known: frozenset[str] = frozenset()
     for name in (draft.bridge.name, draft.chain.bridge, *draft.bridge.aliases):
         known |= telling_words(name)
     telling = [
@@ -237,7 +319,12 @@ def _may_link(draft: Draft, part: tuple[str, ...]) -> bool:
         and word not in FUNCTION | GENERIC | HONORIFICS | MONTHS | _NO_NAME
         and not gazetteer.is_common(word)
     ]
-    if known & set(part) or not telling or part[0] in FUNCTION or part[-1] in FUNCTION:
+    if (
+        known & set(part)
+        or asked.issuperset(telling)
+        or part[0] in FUNCTION
+        or part[-1] in FUNCTION
+    ):
         return False
     name = " ".join(part)
     place = name in REGIONS or gazetteer.sort_of(name) or kind_of(sort_in_name(name)) == "place"
