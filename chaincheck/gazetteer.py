@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["demonym", "is_common", "nations_in", "sort_of"]
+__all__ = ["demonym", "is_common", "nations_in", "nicknames", "sort_of"]
 
 _SINGLE = """
     afghanistan:afghan albania:albanian algeria:algerian angola:angolan argentina:argentine
@@ -117,6 +117,36 @@ def sort_of(name: str) -> Literal["country", "state", "town"] | None:
 def demonym(name: str) -> str | None:
     """The adjective of a country or continent, folded; None for any other name."""
     return _COUNTRIES.get(name) or _CONTINENTS.get(name)
+
+
+_NICKNAMES = {
+    "boston": ("beantown",),
+    "chicago": ("windy city",),
+    "detroit": ("motor city", "motown"),
+    "dublin": ("fair city",),
+    "las vegas": ("sin city",),
+    "los angeles": ("city of angels",),
+    "minneapolis": ("twin cities", "twin city"),
+    "myanmar": ("burma", "burmese"),
+    "new orleans": ("big easy", "crescent city"),
+    "new york": ("big apple", "empire state"),
+    "new york city": ("big apple",),
+    "paris": ("city of light", "city of lights"),
+    "philadelphia": ("city of brotherly love",),
+    "pittsburgh": ("steel city",),
+    "rome": ("eternal city",),
+    "saint paul": ("twin cities", "twin city"),
+    "seattle": ("emerald city",),
+    "sri lanka": ("ceylon", "ceylonese"),
+    "thailand": ("siam", "siamese"),
+    "iran": ("persia", "persian"),
+    "istanbul": ("constantinople",),
+}
+
+
+def nicknames(name: str) -> tuple[str, ...]:
+    """Other names of a folded place that texts use without saying so; empty for most."""
+    return _NICKNAMES.get(name, ())
 
 
 def nations_in(name: str) -> frozenset[str]:

@@ -246,6 +246,7 @@ def nature_of(
     question: str = "",
     own_pages: Sequence[Passage] = (),
     passages: Sequence[str] = (),
+    borrowed: bool = False,
 ) -> Nature:
     """Guess what an entity is.
 
@@ -257,6 +258,8 @@ def nature_of(
         question: wording of that hop.
         own_pages: passages whose title is the entity.
         passages: other passages that name it.
+        borrowed: whether the name is to be put into other passages. Then a pronoun that merely
+            clashes with nothing around is not enough: the passage may speak of somebody else.
 
     Returns:
         The nature; parts that are unknown or contradictory are None.
@@ -298,7 +301,7 @@ def nature_of(
     if any(strong):
         return Nature("person", "person", _single(strong))
     given = gender.pronoun_of_given_name(name, alone=True)
-    if given is None:
+    if given is None and not borrowed:
         # Where every gendered word around is of one gender, that one clashes with none of them.
         words = {word for text in passages for word in gender.gendered_words(text)}
         given = words.pop() if len(words) == 1 else None

@@ -342,11 +342,7 @@ def _no_second_names(
             if entity.kind == "place":
                 reason = reason or as_adjective(text, mention.start, mention.end)
             if quoted_title(text, mention.start, mention.end):
-                # A title may hold the whole name of a person whom the text names outside it.
-                plain = any(quoted_title(text, m.start, m.end) is None for m in mentions)
-                own = partial or entity.kind == "organization"
-                if not (plain and own and mention.form == "full"):
-                    reason = "in a quoted title"
+                reason = "in a quoted title"
             if reason:
                 raise AmbiguousMention(
                     f"'{mention.surface}': {reason}", mention.start, mention.end, passage=number

@@ -52,9 +52,7 @@ _CAST = re.compile(r"[A-ZÀ-Ý]\w+ \((?:as )?[A-ZÀ-Ý][\w .'’-]*\)")
 
 # A name of law or birth says who somebody is; it is no other way to speak of the person, unless
 # the passages go on to use it.
-_LEGAL = re.compile(
-    r"\bborn\b|birth name|(?:real|personal|full|original|legal) name"
-)
+_LEGAL = re.compile(r"\bborn\b|birth name|(?:real|personal|full|original|legal) name")
 _RUN = re.compile(r"[A-ZÀ-Ý][\w'’-]+(?: (?:[a-z]{2,3} )?[A-ZÀ-Ý][\w'’-]+)*")
 
 
@@ -113,7 +111,7 @@ def second_name(text: str, start: int, end: int, beside: Surroundings) -> str | 
     if behind.startswith(("'s", "’s")):
         return None
     before = visible(text[max(0, start - 60) : start])
-    if _BEFORE.search(before) and not _opens_page(visible(text[:start]), beside):
+    if _BEFORE.search(before):
         return "introduced as a second name"
     text = visible(text)
     cast = len(_CAST.findall(text)) > (1 if beside.partial else 2) or beside.screen
@@ -124,15 +122,6 @@ def second_name(text: str, start: int, end: int, beside: Surroundings) -> str | 
         return "followed by a second name"
     opened = _OPENED.match(behind)
     return _in_parentheses(opened.group(1), text, beside) if opened else None
-
-
-def _opens_page(before: str, beside: Surroundings) -> bool:
-    """Whether a name of law opens the page: "William Richardson, known as Darren McGavin"."""
-    title, line, lead = before.rpartition("\n")
-    if not line or "\n" in title or len(lead) > 160 or ". " in lead:
-        return False
-    names = _RUN.findall(re.sub(r"\([^()]*\)", "", lead))
-    return bool(names) and beside.once(*names)
 
 
 def _harmless(follows: re.Match[str], behind: str, beside: Surroundings) -> bool:

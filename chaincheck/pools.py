@@ -164,6 +164,7 @@ class Pools:
             slot=slot,
             own_pages=self.pages(name),
             passages=[fact.passage.whole for fact in facts[:4]],
+            borrowed=True,
         )
 
     def nature_of_tail(self, fact: Fact, slot: str) -> Nature:
@@ -201,14 +202,14 @@ class Pools:
             return None
         return Candidate(
             name=name,
-            nature=self.bridge_nature(chain, name),
+            nature=self.bridge_nature(chain, name, borrowed=True),
             slot=None,
             source_ids=frozenset((chain.source_id,)),
             ranks=ranks_of(name, [passage.whole for passage in chain.passages]),
         )
 
-    def bridge_nature(self, chain: Chain, name: str) -> Nature:
-        """What the bridge of a chain is."""
+    def bridge_nature(self, chain: Chain, name: str, *, borrowed: bool = False) -> Nature:
+        """What the bridge of a chain is; ``borrowed`` where it is to be lent to another chain."""
         own = tuple(
             passage
             for passage in chain.passages
@@ -223,6 +224,7 @@ class Pools:
             question=chain.earlier.question,
             own_pages=own or self.pages(name),
             passages=[chain.passages[index].whole for index in hops],
+            borrowed=borrowed,
         )
 
     def of_sort(self, nature: Nature) -> tuple[Candidate, ...]:

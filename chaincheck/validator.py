@@ -22,7 +22,7 @@ from chaincheck.leftovers import adjective_of, leftover
 from chaincheck.mentions import stands
 from chaincheck.other_bearers import another_thing, backwards, kin, other_name
 from chaincheck.soundness import another_unstated, earlier_unstated, later_unstated
-from chaincheck.ways_around import named_beside, shared_name, step_names
+from chaincheck.ways_around import named_beside, other_ways, shared_name, step_names
 
 __all__ = [
     "RULES",
@@ -161,10 +161,14 @@ def _trace_of_bridge(draft: Draft, text: str, *, edited: bool) -> str | None:
     left = residue(text, draft.bridge)
     if left:
         return f"still holds {left[0][2]!r}"
+    folded = " ".join(fold_tokens(draft.bridge.name))
+    nickname = next((name for name in gazetteer.nicknames(folded) if holds(text, name)), None)
+    if nickname and edited:
+        return f"calls the bridge {nickname!r}"
     reverse = backwards(text, draft.bridge.name)
     if reverse:
         return f"holds {reverse!r}, a word of the bridge spelled backwards"
-    adjective = gazetteer.demonym(" ".join(fold_tokens(draft.bridge.name)))
+    adjective = gazetteer.demonym(folded)
     if adjective and holds(text, adjective):
         return f"still holds {adjective!r}"
     return leftover(draft, text) if edited else None
@@ -304,7 +308,7 @@ def q9_bypass(draft: Draft) -> str | None:
     third = shared_name(draft)
     if third is not None:
         return f"both supports also name {_cut(third)!r}"
-    beside = named_beside(draft)
+    beside = named_beside(draft) or other_ways(draft)
     if beside is not None:
         return beside
     return next(iter(bypasses(draft).values()), None)

@@ -194,8 +194,8 @@ def _parts(text: str) -> dict[tuple[str, ...], tuple[bool, bool]]:
 
 _DENIED = re.compile(r"\b(?:not|never|except|excluding)\b|n't\b")
 _OFFICE = re.compile(
-    r"((?:\b[A-Z][\w.'-]+ )+(?:[a-z]+ )?(?:governor|president|mayor|senator|minister|chancellor|king"
-    r"|queen|emperor|pope|bishop|secretary|ambassador|premier|chairman|CEO|founder))[, ]+$"
+    r"((?:\b[A-Z][\w.'-]+ )+(?:[a-z]+ )?(?:governor|president|mayor|senator|minister|chancellor"
+    r"|king|queen|emperor|pope|bishop|secretary|ambassador|premier|chairman|CEO|founder))[, ]+$"
 )
 _CENTURY = re.compile(r"(?:the )?(?P<number>\d{1,2})(?:st|nd|rd|th)(?: century)?", re.IGNORECASE)
 _YEAR = re.compile(r"\b[1-9]\d{2,3}\b")

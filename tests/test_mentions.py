@@ -511,6 +511,9 @@ def test_a_town_may_stand_before_a_noun() -> None:
         "Wilbur Ross (628 – 683), nicknamed Willy Wonder, ruled.",
         "Ann Hinsch (later known as Wilbur Ross) acted.",
         "He took the stage name of Wilbur Ross.",
+        "Wilbur Ross\nBill Rosenberg (May 7, 1922), known professionally as Wilbur Ross, acted.",
+        "It was shot by Wilbur Ross under the name of Rub Liw.",
+        'Wilbur Ross recorded "The Harp According to Wilbur Ross" in Rome.',
     ],
 )
 def test_a_second_name_beside_the_first_is_ambiguous(text: str) -> None:
@@ -522,7 +525,6 @@ def test_a_second_name_beside_the_first_is_ambiguous(text: str) -> None:
     [
         "Wilbur Ross (born May 4, 1938) acted.",
         "Wilbur Ross, formerly Governor-General, acted.",
-        "Wilbur Ross\nBill Rosenberg (May 7, 1922), known professionally as Wilbur Ross, acted.",
         "Wilbur Ross (Vienna, 3 May 1900 – Rome, 4 May 1980) acted.",
         "The film stars Ann Day (Mary), Wilbur Ross (Tom) and Lee Poe (Dick).",
         "Wilbur Ross, also a poet, acted.",

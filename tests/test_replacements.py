@@ -83,6 +83,13 @@ def test_the_pronoun_comes_from_the_page_before_the_given_name() -> None:
     assert nature_of("Evelyn Waugh", kind="person").pronoun == "she"
 
 
+def test_a_borrowed_name_takes_no_pronoun_from_what_stands_around_it() -> None:
+    """The passage may speak of somebody else: "Zed Lorr wrote that she moves as no one does"."""
+    text = "In 1961 Zed Lorr wrote that she moves as no one does."
+    assert nature_of("Zed Lorr", kind="person", passages=[text]).pronoun == "she"
+    assert nature_of("Zed Lorr", kind="person", passages=[text], borrowed=True).pronoun is None
+
+
 def test_contradictory_signs_of_gender_leave_the_pronoun_open() -> None:
     page = Passage("Kim Vance", "Kim Vance was a singer. She toured for years.")
     nature = nature_of("Kim Vance", kind="person", slot="father", own_pages=[page])

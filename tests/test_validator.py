@@ -367,3 +367,23 @@ def test_cell_c_must_be_broken_and_unedited() -> None:
     assert "earlier support is gone" in str(
         cell_c(with_cells(one, C=("Standin\nA passage on bees.", *a[2:])))
     )
+
+
+def test_a_nickname_of_a_place_is_a_trace_of_it() -> None:
+    """Asked of the rule alone: "the Twin Cities" in a passage that was edited."""
+    city = Passage("Harbor", "Minneapolis is large. The Twin Cities have many lakes.")
+    one = draft(chain(FILM, city, ENGINEER, bridge="Minneapolis"))
+    a, new = one.cells["A"], "Denver"
+    b = tuple(text.replace("Minneapolis", new).replace("Elena Marsh", new) for text in a)
+    edits = spans(a, "Minneapolis", new, (1,)) + spans(a, "Elena Marsh", new, (0,))
+    place = Nature("place", "town")
+    told = replace(
+        one,
+        bridge=Entity("Minneapolis", "place"),
+        replacement=Entity(new, "place"),
+        bridge_nature=place,
+        replacement_nature=place,
+        cells={"A": a, "B": b, "D": (a[0], b[1], a[2])},
+        edits={"B": edits, "D": edits[:1]},
+    )
+    assert "twin cities" in str(RULES["Q6"][0](told))

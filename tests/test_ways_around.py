@@ -12,7 +12,7 @@ from chaincheck.drafting import unedited
 from chaincheck.kinds import Nature
 from chaincheck.mentions import Entity
 from chaincheck.sources import open_source
-from chaincheck.ways_around import named_beside, shared_name, step_names
+from chaincheck.ways_around import named_beside, other_ways, shared_name, step_names
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -161,3 +161,57 @@ def test_real_records(name: str, source_id: str, link: int, check: object, found
     ]
     assert reasons, "the record is gone"
     assert any(reason is not None for reason in reasons) == found
+
+
+@pytest.mark.parametrize(
+    ("step", "found"),
+    [
+        ("which team does not play at #1", True),
+        ("which team wouldn't one see at #1", True),
+        ("which team plays at #1", False),
+    ],
+)
+def test_a_step_that_asks_what_is_not_so(step: str, found: bool) -> None:
+    assert (other_ways(draft(step=step)) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "found"),
+    [
+        ("Ohio governor Ada Ek signed it.", "Jo, spouse of Ohio governor Ada Ek, ran.", True),
+        ("Ohio governor Ada Ek signed it.", "Jo, spouse of Texas governor Ada Ek, ran.", False),
+        ("American singer Ada Ek sang it.", "Jo, spouse of American singer Ada Ek, ran.", False),
+        ("The governor, Ada Ek, signed it.", "Jo, spouse of governor Ada Ek, ran.", False),
+    ],
+)
+def test_one_office_in_both_supports(earlier: str, later: str, found: bool) -> None:
+    assert (other_ways(draft(f"One\n{later}", f"Two\n{earlier}")) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("later", "found"),
+    [
+        ("The largest town of Penn is Dole, by area it is Marlow.", True),
+        ("The largest town of Penn is Dole.", False),
+    ],
+)
+def test_a_town_inside_the_bridge_in_both_supports(later: str, found: bool) -> None:
+    chain = draft(f"Towns\n{later}", "WXYZ\nA station in Marlow, Penn.").chain
+    state = (Entity("Penn", "place"), Nature("place", "state"))
+    assert (other_ways(unedited(chain, state)) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("earlier", "answer", "found"),
+    [
+        ("The tract of Ada Ek is of 1710.", "18th", True),
+        ("The tract of Ada Ek is of 1800.", "18th century", True),
+        ("The tract of Ada Ek is of 1801.", "18th", False),
+        ("The tract of Ada Ek has 18 leaves.", "18th", False),
+    ],
+)
+def test_a_year_that_tells_the_century(earlier: str, answer: str, found: bool) -> None:
+    one = draft(earlier=f"Tract\n{earlier}", step="what century did #1 live in", answer=answer)
+    assert (other_ways(one) is not None) is found
+    plain = draft(earlier=f"Tract\n{earlier}", step="which rank had #1", answer=answer)
+    assert other_ways(plain) is None
