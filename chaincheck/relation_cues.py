@@ -79,8 +79,7 @@ _STATED: Mapping[str, str] = {
     "date of death": f"{_DEATH} d.",
     "place of burial": "buri* grave* tomb* cemeter* interr* remains mausoleum* entomb* rest* "
     "crypt* pantheon ashes",
-    "headquarters location": "headquarter* based base seat* office* located offices hq head "
-    "campus* home main housed",
+    "headquarters location": "headquarter* based seat* office* located hq campus* home housed",
     "capital": "capital* seat* administrative",
     "capital of": "capital* seat* administrative",
     "shares border with": _BORDER,

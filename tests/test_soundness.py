@@ -56,6 +56,8 @@ def told(relation: str, title: str, text: str, entity: str, value: str) -> bool:
         ("date of death", "Reform", "Ada Ek (1901–1980) began it.", "Ada Ek", "1980", True),
         ("headquarters location", "Reed", "Reed is owned by Elm Group and is based in Turku.",
          "Elm Group", "Turku", False),
+        ("headquarters location", "Elm", "The Elm is a Turku drink; its main part is rum.", "Elm",
+         "Turku", False),
         ("headquarters location", "Elm Group", "Elm Group has its headquarters in Turku.",
          "Elm Group", "Turku", True),
         ("capital of", "Ivo Bran", "Ivo Bran, a farmer from Ely, sat for Reed County.", "Ely",
