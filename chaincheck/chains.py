@@ -104,6 +104,8 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
             whether they are named here or not.
         joints: every entity that joins two hops of the question, where it has more than two.
         beside: answers of further hops, beside the bridge, that the later hop's question builds on.
+        rejoined: answers of hops off the broken branch that a hop after the later one builds on as
+            well as on the later one's: another way to the final answer.
         extra: further columns of a user's row; they travel to every item of the triplet.
     """
 
@@ -127,6 +129,7 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
     gold: tuple[Passage, ...] = ()
     joints: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    rejoined: tuple[str, ...] = ()
     extra: dict[str, object] = {}
 
 

@@ -120,6 +120,7 @@ def demonym(name: str) -> str | None:
 
 
 _NICKNAMES = {
+    "charlemagne": ("carolingian", "carolingians"),
     "boston": ("beantown",),
     "chicago": ("windy city",),
     "detroit": ("motor city", "motown"),
@@ -145,7 +146,7 @@ _NICKNAMES = {
 
 
 def nicknames(name: str) -> tuple[str, ...]:
-    """Other names of a folded place that texts use without saying so; empty for most."""
+    """Other names of a folded place or ruler that texts use unexplained; empty for most."""
     return _NICKNAMES.get(name, ())
 
 

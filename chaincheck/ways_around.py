@@ -22,6 +22,13 @@ from chaincheck.soundness import statements
 __all__ = ["named_beside", "other_ways", "shared_name", "step_names"]
 
 
+def _named(name: str, text: str) -> bool:
+    """Whether a text names an answer: by its name, its first part or a country's adjective."""
+    folded = " ".join(word for word in fold_tokens(name) if word != "the")
+    forms = (name, folded, name.split(",", maxsplit=1)[0], gazetteer.demonym(folded) or "")
+    return any(form and holds(text, form) for form in forms)
+
+
 def named_beside(draft: Draft) -> str | None:
     """Why what else the later step builds on leads to its support without the bridge, or None.
 
@@ -30,9 +37,7 @@ def named_beside(draft: Draft) -> str | None:
     """
     text = draft.cells["D"][draft.later]
     for name in draft.chain.beside:
-        folded = " ".join(word for word in fold_tokens(name) if word != "the")
-        forms = (name, folded, name.split(",")[0], gazetteer.demonym(folded) or "")
-        if any(form and holds(text, form) for form in forms):
+        if _named(name, text):
             return f"the later step also builds on {name!r}, which its support names"
     return None
 
@@ -250,13 +255,43 @@ def _dated(draft: Draft) -> str | None:
     return None
 
 
+def _rejoined(draft: Draft) -> str | None:
+    """Another branch of the question that leads to the final answer past the broken link."""
+    finals = draft.answers[-1]
+    for passage in draft.chain.gold:
+        text = passage.whole
+        told = any(holds(text, form) for form in finals)
+        name = next((name for name in draft.chain.rejoined if told and _named(name, text)), None)
+        if name:
+            return f"another branch of the question leads over {name!r} to the answer"
+    return None
+
+
+def _shared_place(draft: Draft) -> str | None:
+    """A place that both supports name, where the bridge is a place too.
+
+    A villa in Haarlem and a province whose capital is Haarlem need no name of the province. What
+    is as wide as a country or a state ties nothing together.
+    """
+    if draft.bridge_nature.kind != "place":
+        return None
+    passages = draft.cells["A"]
+    one, other = _parts(passages[draft.earlier]), _parts(passages[draft.later])
+    for part in sorted(one.keys() & other.keys(), key=lambda found: (-len(found), found)):
+        name = " ".join(part)
+        placed = one[part][1] or other[part][1]
+        if placed and name not in REGIONS and _may_link(draft, part, place=True):
+            return f"both supports name the place {name!r}"
+    return None
+
+
 def other_ways(draft: Draft) -> str | None:
     """A way that needs neither a name nor the bridge, or None.
 
     A step that asks what is not so, an office that both supports tell of, a town inside the
-    bridge, a year that tells the century.
+    bridge or beside it, a year that tells the century, another branch of the question.
     """
-    ways = (_denied, _one_office, _inside_place, _dated)
+    ways = (_denied, _one_office, _inside_place, _shared_place, _dated, _rejoined)
     return next((found for way in ways if (found := way(draft))), None)
 
 
@@ -306,8 +341,8 @@ def _alone(word: str, one: _Parts, other: _Parts) -> bool:
     return (one[word,][0] or other[word,][0]) and not all(longer)
 
 
-def _may_link(draft: Draft, part: tuple[str, ...]) -> bool:
-    """Whether words in a row may be the name of a third person or organization."""
+def _may_link(draft: Draft, part: tuple[str, ...], *, place: bool = False) -> bool:
+    """Whether words in a row may be the name of a third person or body, or of a place."""
     asked = telling_words(draft.chain.question)
     known: frozenset[str] = frozenset()
     for name in (draft.bridge.name, draft.chain.bridge, *draft.bridge.aliases):
@@ -327,5 +362,7 @@ def _may_link(draft: Draft, part: tuple[str, ...]) -> bool:
     ):
         return False
     name = " ".join(part)
-    place = name in REGIONS or gazetteer.sort_of(name) or kind_of(sort_in_name(name)) == "place"
-    return not place and (len(part) > 1 or len(telling[0]) > 3)
+    if place:
+        return gazetteer.sort_of(name) not in ("country", "state")
+    wide = name in REGIONS or gazetteer.sort_of(name) or kind_of(sort_in_name(name)) == "place"
+    return not wide and (len(part) > 1 or len(telling[0]) > 3)

@@ -56,6 +56,22 @@ def chains(found: list[Chain | Unusable]) -> list[Chain]:
     return [one for one in found if isinstance(one, Chain)]
 
 
+def test_another_branch_that_joins_the_broken_one(tmp_path: Path) -> None:
+    steps = (
+        ("Arrival >> director", "Denis", 0),
+        ("#1 >> place of birth", "Gentilly", 1),
+        ("Other >> capital", "Oda", 3),
+        ("how far is #2 from #3", "9 miles", 2),
+    )
+    found = chains(read(tmp_path, record(*steps)))
+    assert [(one.link, one.bridge, one.beside, one.rejoined) for one in found] == [
+        (2, "Denis", (), ("Oda",)),
+        (4, "Gentilly", ("Oda",), ()),
+        (4, "Oda", ("Gentilly",), ()),
+    ]
+    assert len(found[0].gold) == 4
+
+
 def test_two_hops(tmp_path: Path) -> None:
     (chain,) = chains(read(tmp_path, record(*TWO)))
     assert (chain.bridge, chain.answer, chain.answer_aliases) == (

@@ -89,6 +89,13 @@ def test_no_support_of_another_hop_is_lost_on_real_records() -> None:
         (TWOWIKI, "d81b6a400bdc11eba7f7acde48001122", "Q6", "braun"),
         (TWOWIKI, "b3bab9fa0bda11eba7f7acde48001122", "Q6", "ivory"),
         (TWOWIKI, "099f34280bda11eba7f7acde48001122", "Q2", "second name"),
+        (MUSIQUE, "2hop__167577_31122", "Q9", "century"),
+        (MUSIQUE, "2hop__7906_78851", "Q9", "not so"),
+        (MUSIQUE, "2hop__2683_577502", "Q9", "California governor"),
+        (MUSIQUE, "2hop__374767_152023", "Q3", "quoted title"),
+        (MUSIQUE, "2hop__276637_126089", "Q9", "haarlem"),
+        (MUSIQUE, "4hop3__673447_132409_145082_35031", "Q9", "San Diego"),
+        (TWOWIKI, "a4263dc80bdc11eba7f7acde48001122", "Q3", "second name"),
         (MUSIQUE, "3hop1__145427_106426_77199", "Q6", "Longest Night"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from chaincheck.chains import Chain, Hop, Passage
@@ -215,3 +216,31 @@ def test_a_year_that_tells_the_century(earlier: str, answer: str, found: bool) -
     assert (other_ways(one) is not None) is found
     plain = draft(earlier=f"Tract\n{earlier}", step="which rank had #1", answer=answer)
     assert other_ways(plain) is None
+
+
+@pytest.mark.parametrize(
+    ("later", "found"),
+    [
+        ("The capital of Penn is Marlow.", True),
+        ("The capital of Penn is Dole.", False),
+        ("The capital of Penn is the largest in France.", False),
+    ],
+)
+def test_a_place_in_both_supports_of_a_place(later: str, found: bool) -> None:
+    chain = draft(f"Towns\n{later}", "Villa\nA villa in Marlow, near Penn, in France.").chain
+    province = (Entity("Penn", "place"), Nature("place", "province"))
+    assert (other_ways(unedited(chain, province)) is not None) is found
+    person = (Entity("Penn", "person"), Nature("person", "person", "he"))
+    assert other_ways(unedited(chain, person)) is None
+
+
+@pytest.mark.parametrize(
+    ("rejoined", "found"), [(("Oda", "Marlow"), True), (("Oda",), False), ((), False)]
+)
+def test_another_branch_that_leads_to_the_answer(rejoined: tuple[str, ...], found: bool) -> None:
+    one = draft(answer="Turku")
+    gold = (*one.chain.passages[:2], Passage("Ranks", "Marlow ranks third."))
+    inner = {"gold": gold, "rejoined": rejoined, "answer": "third", "link": 2, "hops": 4}
+    chain = msgspec.structs.replace(one.chain, **inner)
+    broken = unedited(chain, (one.bridge, one.bridge_nature))
+    assert (other_ways(broken) is not None) is found

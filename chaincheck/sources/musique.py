@@ -144,6 +144,21 @@ def _kind(earlier: str | None, later: str | None) -> str | None:
     return told.pop() if len(told) == 1 else None
 
 
+def _rejoined(steps: tuple[_Step, ...], broken: int) -> tuple[str, ...]:
+    """The answers of other branches that join the one over step ``broken`` after that step."""
+    below = {broken}
+    for number in range(broken + 1, len(steps) + 1):
+        if below & set(steps[number - 1].references):
+            below.add(number)
+    others = [
+        reference
+        for number in sorted(below - {broken})
+        for reference in steps[number - 1].references
+        if reference not in below
+    ]
+    return tuple(dict.fromkeys(steps[reference - 1].answer for reference in others))
+
+
 def _chains(question: _Question, broken: tuple[_Question, ...]) -> Iterator[Chain | Unusable]:
     record, steps = question.record, question.steps
     facts = _facts(question)
@@ -183,6 +198,7 @@ def _chains(question: _Question, broken: tuple[_Question, ...]) -> Iterator[Chai
             facts=facts,
             gold=gold,
             joints=joints,
+            rejoined=_rejoined(steps, k),
             beside=tuple(steps[n - 1].answer for n in steps[k - 1].references if n != j),
             broken_contexts=tuple(
                 twin.passages
