@@ -39,7 +39,7 @@ lint: setup-test
 	@$(RUN) ruff format --check .
 	@$(RUN) mypy chaincheck
 
-# What the pages say about data that may not be passed on; its files lie in SHARED.
+# What the pages say about data that is not part of the book; its files lie in SHARED.
 records: setup-book
 	@$(RUN) chaincheck.records "$(SHARED)"
 
