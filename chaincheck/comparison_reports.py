@@ -120,7 +120,7 @@ class JudgeComparison(_Report):
                     "",
                     "first",
                     "second",
-                    f"difference [{level:.0%}]",
+                    f"difference [{level * 100:g}%]",
                     "p",
                     "p (Holm)",
                 ],
@@ -162,7 +162,7 @@ def _row_text(row: PairedDifference, flips: int) -> list[str]:
         f"{row.variant} ({Path(row.file).name})",
         f"  triplets ordered differently: {orders}; discordance {row.discordance:.3f}",
         f"  Nominal: the difference is above {row.nominal_floor:+.3f} "
-        f"(one-sided {(1 + row.level) / 2:.1%})",
+        f"(one-sided {(1 + row.level) * 50:g}%)",
     ]
     lines += [f"  doubt: {note}" for note in row.notes]
     lines += [

@@ -125,6 +125,12 @@ def _check_data(
 
 
 def _check_names(first: Joined, second: Joined, names: tuple[str, str]) -> None:
+    for name in names:
+        if not name.isprintable() or "|" in name:
+            raise UsageError(
+                f"a judge cannot be called {quote(name)}: its name stands in the signature",
+                remedy="Name it, or its score file, without line breaks and without |",
+            )
     if names[0] == names[1] and first.scores_hash != second.scores_hash:
         raise UsageError(
             f"two different sets of scores are both called {quote(names[0])}",

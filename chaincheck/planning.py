@@ -75,7 +75,9 @@ class Plan:
         assumed = ", ".join(f"{name} {value:g}" for name, value in self.assumed.items())
         found = "no number of triplets" if self.n is None else f"{self.n:,} triplets"
         lines = [f"{self.question}: {found}", f"  assumed: {assumed}"]
-        lines.append(f"  with probability {self.power:.0%}, by a {self.level:.0%} interval")
+        lines.append(
+            f"  with probability {self.power * 100:g}%, by a {self.level * 100:g}% interval"
+        )
         lines += [f"  {n:>9,} triplets: power {power:.2f}" for n, power in self.at]
         return "\n".join(lines)
 
@@ -209,12 +211,12 @@ def _judge(sigma: float, edit_effect: float, whose: str = "") -> FloatArray:
     if not -1.0 <= sigma <= 0.5 or not -0.5 <= edit_effect <= 0.5:
         raise UsageError(f"{whose}Sigma must lie in -1..0.5 and EE in -0.5..0.5")
     chain = sigma + abs(edit_effect)
-    if chain > 0.5 + 1e-12:
+    if abs(chain) > 0.5 + 1e-12:
         raise UsageError(
             f"{whose}Sigma {sigma:g} with EE {edit_effect:g} needs a chain effect of {chain:g}",
-            remedy="CE = Sigma + |EE| is at most 0.5: name a smaller one",
+            remedy="CE = Sigma + |EE| lies in -0.5..0.5: name another Sigma or EE",
         )
-    return win_table(min(chain, 0.5), edit_effect)
+    return win_table(max(-0.5, min(chain, 0.5)), edit_effect)
 
 
 def plan_selectivity(
@@ -344,12 +346,14 @@ def plan_not_worse(
         "discordance of A > D": differ,
         "design effect": design_effect,
     }
-    if margin + difference <= 0.0:
+    if margin + difference <= 1e-12:
         return Plan(question, None, power, level, assumed)
     one_sided = (1.0 + level) / 2.0
     quantiles = normal_quantile(one_sided) + normal_quantile(power)
     spread = differ - difference**2
     rough = math.ceil(quantiles**2 * spread / (margin + difference) ** 2)
+    if rough > _LARGEST_N:
+        return Plan(question, None, power, level, assumed)
     if rough > _MOST_SUMMED:
         return Plan(question, math.ceil(rough * design_effect), power, level, assumed)
     shares = (differ + difference) / 2.0, (differ - difference) / 2.0

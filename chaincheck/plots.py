@@ -92,6 +92,7 @@ def style() -> Iterator[None]:
     look |= {
         "svg.hashsalt": "chaincheck",
         "svg.fonttype": "path",
+        "text.parse_math": False,  # a file may be called $x$
         "axes.edgecolor": "#888888",
         "grid.color": "#e3e3e3",
         "figure.dpi": 110,

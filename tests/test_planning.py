@@ -203,3 +203,19 @@ def test_impossible_plans_are_refused(call, says):
 def test_misfits_are_refused():
     with pytest.raises(ValueError, match="n >= 1"):
         difference_power(coupled_table(*judges(0.3, 0.2)), 0)
+
+
+@pytest.mark.parametrize("sigma", [-1.0, -0.8])
+def test_a_sigma_that_no_chain_effect_gives_is_refused(sigma):
+    with pytest.raises(UsageError, match="needs a chain effect"):
+        plan_selectivity(sigma)
+    assert plan_selectivity(-1.0, edit_effect=0.5).n is None
+
+
+@pytest.mark.parametrize("margin", [1e-300, 1e-13, 1e-9, 1e-5])
+def test_a_margin_too_small_to_show_has_no_number(margin):
+    assert plan_not_worse(margin, differ=0.05).n is None
+
+
+def test_a_level_near_1_is_not_rounded_to_it():
+    assert "by a 99.9% interval" in plan_selectivity(0.3, level=0.999).to_text()
