@@ -27,7 +27,8 @@ _MATHJAX_EXTENSIONS = Path("input", "tex", "extensions")
 _OTHER_MODULES = "book/api/other"
 _AUTOMODULE = re.compile(r"^\.\. automodule:: (\S+)$", re.MULTILINE)
 # The command line has its own help.
-_NOT_IN_API = {"chaincheck", "chaincheck.__main__", "chaincheck.cli"}
+_COMMAND_LINE = {"chaincheck.cli", "chaincheck.cli_comparison", "chaincheck.cli_options"}
+_NOT_IN_API = {"chaincheck", "chaincheck.__main__", *_COMMAND_LINE}
 _LITERAL = re.compile(r"(``.*?``)")
 
 

@@ -7,23 +7,20 @@ Exit codes: 0 success, 1 a check that was measured and failed (or a notebook cel
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from chaincheck import __version__
+from chaincheck.cli_comparison import closed_book, compare, noise, power
+from chaincheck.cli_options import emit, examples, json_option, measuring, plot_option
 from chaincheck.errors import ChainCheckError
 
 __all__ = ["command", "main"]
 
 _T = TypeVar("_T")
-_EPILOG_RULE = "\b\nExamples:\n"
-
-
-def _examples(*lines: str) -> str:
-    return _EPILOG_RULE + "\n".join(f"  {line}" for line in lines)
 
 
 def _progress(items: Iterable[_T], *, what: str, total: int | None = None) -> Iterator[_T]:
@@ -44,7 +41,7 @@ def command() -> None:
 
 
 @command.command(
-    epilog=_examples(
+    epilog=examples(
         "chaincheck build --source musique musique_ans_dev.jsonl --out triplets.jsonl.gz",
         "chaincheck build --source twowiki dev.json --out t.jsonl.gz --variants real,decoy",
         "chaincheck build --source facts --out facts.jsonl.gz --cells A,B,D,C --seed 1",
@@ -57,7 +54,9 @@ def command() -> None:
 @click.option("--out", required=True, type=click.Path(), help="Triplets: .jsonl or .jsonl.gz.")
 @click.option("--variants", default="real,fict,decoy", show_default=True)
 @click.option("--cells", default="A,B,D", show_default=True, help="Add C for the fourth cell.")
-@click.option("--seed", default=0, show_default=True, help="Same seed, same bytes.")
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(0), help="Same seed, same bytes."
+)
 @click.option("--distractors", type=click.IntRange(0), help="Keep at most this many distractors.")
 @click.option("--limit", type=click.IntRange(1), help="Read at most this many records.")
 @click.option("--test-out", type=click.Path(), help="A second file, for a test split.")
@@ -71,6 +70,7 @@ def command() -> None:
 @click.option("--report", type=click.Path(), help="Write the rejection report as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def build(
+    *,
     source: str,
     input_path: str | None,
     out: str,
@@ -105,7 +105,7 @@ def build(
 
 
 @command.command(
-    epilog=_examples(
+    epilog=examples(
         "chaincheck score --data triplets.jsonl.gz --judge lexical --out scores.jsonl",
         "chaincheck score --data triplets.jsonl.gz --judge repeated-names --out names.jsonl",
         "chaincheck score --data triplets.jsonl.gz --judge my_judge.toml --out scores.jsonl",
@@ -120,7 +120,7 @@ def build(
 @click.option("--out", required=True, type=click.Path(), help="Scores: .jsonl or .jsonl.gz.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
 def score(
-    data: str, judge: str | None, log: str | None, live: bool, out: str, as_json: bool
+    *, data: str, judge: str | None, log: str | None, live: bool, out: str, as_json: bool
 ) -> None:
     """Score every item of a file with a judge."""
     from chaincheck.pipeline import score_file
@@ -130,105 +130,50 @@ def score(
 
 
 @command.command(
-    epilog=_examples(
+    epilog=examples(
         "chaincheck evaluate --data triplets.jsonl.gz --scores scores.jsonl",
         "chaincheck evaluate --data twowiki_replication.jsonl.gz --scores my_scores.jsonl "
         "--exclude-cb27b",
         "chaincheck evaluate --data t.jsonl.gz --scores s.jsonl --json out.json --plot out.svg",
-        "chaincheck evaluate --data t.jsonl.gz --scores s.jsonl --cluster bridge",
+        "chaincheck evaluate --data t.jsonl.gz --scores s.jsonl --cluster bridge --level 0.9",
     )
 )
-@click.option("--data", required=True, multiple=True, type=click.Path(), help="Triplet file(s).")
 @click.option("--scores", required=True, type=click.Path(), help="Score file for all of them.")
-@click.option(
-    "--exclude-cb27b", is_flag=True, help="Drop triplets the 27B reference answers closed-book."
-)
-@click.option(
-    "--exclude-column",
-    multiple=True,
-    metavar="COLUMN",
-    help="Drop triplets in which this true/false column is true; may be repeated.",
-)
-@click.option("--allow-missing", is_flag=True, help="Drop triplets with a missing score or cell.")
-@click.option(
-    "--cluster",
-    type=click.Choice(["triplet", "question", "bridge"]),
-    default="triplet",
-    show_default=True,
-    help="What is resampled: triplets, questions, or questions that share a bridge.",
-)
-@click.option("--resamples", default=2000, show_default=True, type=click.IntRange(100))
-@click.option("--seed", default=0, show_default=True)
-@click.option("--json", "json_path", type=click.Path(), help="Write the results; - for stdout.")
-@click.option("--plot", type=click.Path(), help="Draw the results: .svg, .png or .pdf.")
+@measuring
+@plot_option
 def evaluate(
-    data: tuple[str, ...],
-    scores: str,
-    exclude_cb27b: bool,
-    exclude_column: tuple[str, ...],
-    allow_missing: bool,
-    cluster: str,
-    resamples: int,
-    seed: int,
-    json_path: str | None,
-    plot: str | None,
+    *, data: Sequence[str], scores: str, json_path: str | None, plot: str | None, **options: Any
 ) -> None:
     """Split a judge's behavior into a chain effect and an edit effect."""
     from chaincheck.evaluation import evaluate_files
 
-    excluded = (("cb_27b_correct",) if exclude_cb27b else ()) + exclude_column
-    result = evaluate_files(
-        data,
-        scores,
-        exclude=excluded,
-        allow_missing=allow_missing,
-        cluster=cluster,
-        resamples=resamples,
-        seed=seed,
-    )
-    if plot:
-        from chaincheck import plots
-
-        plots.save(plots.effects(result.by_file()), plot)
-    if json_path == "-":
-        click.echo(result.to_json())
-        return
-    if json_path:
-        result.write_json(json_path)
-    click.echo(result.to_text())
+    result = evaluate_files(data, scores, **options)
+    draw = (lambda: _draw_effects(result.by_file(), plot)) if plot else None
+    emit(result.to_text, result.to_json, json_path, draw)
 
 
 @command.command(
-    epilog=_examples(
+    epilog=examples(
         "chaincheck shortcuts --data triplets.jsonl.gz",
         "chaincheck shortcuts --data triplets.jsonl.gz --plot shortcuts.svg --json out.json",
     )
 )
 @click.option("--data", required=True, type=click.Path(), help="Triplets: .jsonl or .jsonl.gz.")
-@click.option("--json", "json_path", type=click.Path(), help="Write the results; - for stdout.")
-@click.option("--plot", type=click.Path(), help="Draw the results: .svg, .png or .pdf.")
+@json_option
+@plot_option
 def shortcuts(data: str, json_path: str | None, plot: str | None) -> None:
     """Measure what each surface cue alone gets on a data set."""
     from chaincheck.evaluation import judges_to_json, judges_to_text
     from chaincheck.pipeline import measure_judges
 
     found = measure_judges(data, progress=_progress)
-    if plot:
-        from chaincheck import plots
-
-        plots.save(plots.effects({name: one.rows for name, one in found.items()}), plot)
-    if json_path == "-":
-        click.echo(judges_to_json(found))
-        return
-    if json_path:
-        from chaincheck.atomic import write_bytes
-
-        write_bytes(json_path, judges_to_json(found).encode() + b"\n")
-    click.echo(judges_to_text(found))
+    rows = {name: one.rows for name, one in found.items()}
+    draw = (lambda: _draw_effects(rows, plot)) if plot else None
+    emit(lambda: judges_to_text(found), lambda: judges_to_json(found), json_path, draw)
 
 
 @command.command(
-    epilog=_examples(
+    epilog=examples(
         "chaincheck run notebooks/03_selectivity.md",
         "chaincheck run notebooks/03_selectivity.md -p replicates 500 -p seed 1",
     )
@@ -248,7 +193,7 @@ def run(notebook: str, parameters: Sequence[tuple[str, str]], out: str | None) -
 
 
 @command.command(
-    epilog=_examples("chaincheck book", "chaincheck book --profile mine.toml --out my_book")
+    epilog=examples("chaincheck book", "chaincheck book --profile mine.toml --out my_book")
 )
 @click.option("--profile", help="smoke, default, gpu, or the path of a .toml file of your own.")
 @click.option("--out", type=click.Path(), help="Folder for your book; never the published one.")
@@ -258,6 +203,16 @@ def book(profile: str | None, out: str | None, root: str) -> None:
     from chaincheck.book import build_book
 
     click.echo(build_book(Path(root), profile=profile, out=Path(out) if out else None))
+
+
+for _other in (compare, noise, power, closed_book):
+    command.add_command(_other)
+
+
+def _draw_effects(rows: Mapping[str, Sequence[Any]], path: str) -> None:
+    from chaincheck import plots
+
+    plots.save(plots.effects(rows), path)
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -81,8 +81,8 @@ def _with_interval(interval: Interval) -> str:
 def table(rows: Sequence[Selectivity]) -> str:
     """Rows as a plain-text table, one line a variant, and below it what to doubt about them.
 
-    CE and EE carry the percentile (kit) interval, Sigma the contrast interval, all at 95%. The
-    columns A-B and B-D are mean score differences, in the judge's own units.
+    CE and EE carry the percentile (kit) interval, Sigma the contrast interval, all at the rows'
+    level. The columns A-B and B-D are mean score differences, in the judge's own units.
     """
     doubts: dict[str, int] = {}
     cells = []
@@ -116,6 +116,7 @@ def evaluate_cells(
     dropped: dict[str, int] | None = None,
     cluster: str = "triplet",
     resamples: int = 2000,
+    level: float = 0.95,
     seed: int = 0,
 ) -> Evaluation:
     """Measure joined scores and sign the result.
@@ -127,6 +128,7 @@ def evaluate_cells(
         dropped: triplets left out, by reason.
         cluster: a key of ``BY``.
         resamples: bootstrap resamples.
+        level: nominal coverage of every interval.
         seed: seed of every row's generator.
 
     Raises:
@@ -136,12 +138,12 @@ def evaluate_cells(
         raise UsageError(
             "the data have no bridge to resample by", remedy="Use --cluster question or triplet"
         )
-    rows = measure_all(cells, seed=seed, resamples=resamples, by=BY[cluster])
+    rows = measure_all(cells, seed=seed, resamples=resamples, level=level, by=BY[cluster])
     signature = Signature(
         data=data_hash,
         judge=judge,
         n=int(np.sum([row.n for row in rows])),
-        interval=f"contrast95 by {cluster}",
+        interval=f"contrast{level * 100:g} by {cluster}",
         resamples=resamples,
         seed=seed,
         version=__version__,
@@ -157,6 +159,7 @@ def evaluate_files(
     allow_missing: bool = False,
     cluster: str = "triplet",
     resamples: int = 2000,
+    level: float = 0.95,
     seed: int = 0,
 ) -> Evaluation:
     """Join a score file to its triplets and measure every file and variant.
@@ -168,6 +171,7 @@ def evaluate_files(
         allow_missing: drop triplets with a missing cell or score instead of refusing them.
         cluster: what is resampled, a key of ``BY``.
         resamples: bootstrap resamples.
+        level: nominal coverage of every interval.
         seed: seed of every row's generator.
 
     Raises:
@@ -181,6 +185,7 @@ def evaluate_files(
         dropped=joined.dropped,
         cluster=cluster,
         resamples=resamples,
+        level=level,
         seed=seed,
     )
 

@@ -94,6 +94,15 @@ def test_json_on_stdout_is_json_alone(
     assert json.loads(capsys.readouterr().out)["rows"]
 
 
+def test_a_file_name_is_no_formula(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data, scores = files
+    odd, plot = data.rename(tmp_path / "d$\\frac$.jsonl.gz"), tmp_path / "o.svg"
+    assert main(["evaluate", "--data", str(odd), "--scores", str(scores), "--plot", str(plot)]) == 0
+    assert plot.exists()
+
+
 @pytest.mark.parametrize("cluster", ["triplet", "question", "bridge"])
 def test_clusters_are_resampled_by_name(
     files: tuple[Path, Path], capsys: pytest.CaptureFixture[str], cluster: str

@@ -1,0 +1,150 @@
+"""Options that several commands share, and how a command hands over what it found."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+__all__ = [
+    "emit",
+    "examples",
+    "exchanges_option",
+    "json_option",
+    "level_option",
+    "measuring",
+    "number_option",
+    "plot_option",
+]
+
+_Command = Callable[..., None]
+_REFERENCE_COLUMN = "cb_27b_correct"
+# More of either changes no digit that is shown, and would fill the memory.
+_MOST_DRAWN = 1_000_000
+
+
+def _finite(_context: click.Context, _option: click.Parameter, value: float | None) -> float | None:
+    """Refuse NaN, which passes any range, and the infinities."""
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is not a finite number.")
+    return value
+
+
+def number_option(
+    name: str, low: float | None = None, high: float | None = None, **more: Any
+) -> Callable[[_Command], _Command]:
+    """Give a command an option that takes a finite number within bounds.
+
+    Args:
+        name: the option.
+        low: smallest number allowed.
+        high: largest number allowed.
+        more: what ``click.option`` takes besides.
+    """
+    return click.option(name, type=click.FloatRange(low, high), callback=_finite, **more)
+
+
+def examples(*lines: str) -> str:
+    """Text below a command's help: its examples, one a line."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+json_option = click.option(
+    "--json", "json_path", type=click.Path(), help="Write the results; - for stdout."
+)
+plot_option = click.option(
+    "--plot", type=click.Path(), help="Draw the results: .svg, .png or .pdf."
+)
+# Beyond these ends the draws are too few to say where an interval ends.
+level_option = number_option(
+    "--level", 0.5, 0.9999, default=0.95, show_default=True, help="Coverage of an interval."
+)
+exchanges_option = click.option(
+    "--exchanges",
+    default=10_000,
+    show_default=True,
+    type=click.IntRange(1, _MOST_DRAWN),
+    help="Random exchanges of the two judges behind each p-value.",
+)
+_MEASURING = (
+    click.option(
+        "--data", required=True, multiple=True, type=click.Path(), help="Triplet file(s)."
+    ),
+    click.option(
+        "--exclude-cb27b",
+        is_flag=True,
+        help="Drop triplets the 27B reference answers closed-book.",
+    ),
+    click.option(
+        "--exclude-column",
+        multiple=True,
+        metavar="COLUMN",
+        help="Drop triplets in which this true/false column is true; may be repeated.",
+    ),
+    click.option(
+        "--allow-missing", is_flag=True, help="Drop triplets with a missing score or cell."
+    ),
+    click.option(
+        "--cluster",
+        type=click.Choice(["triplet", "question", "bridge"]),
+        default="triplet",
+        show_default=True,
+        help="What is resampled: triplets, questions, or questions that share a bridge.",
+    ),
+    click.option(
+        "--resamples", default=2000, show_default=True, type=click.IntRange(100, _MOST_DRAWN)
+    ),
+    level_option,
+    click.option("--seed", default=0, show_default=True, type=click.IntRange(0)),
+    json_option,
+)
+
+
+def measuring(function: _Command) -> _Command:
+    """Give a command what all that measure score files have in common.
+
+    The command receives ``data`` and ``json_path`` by name, and ``exclude``, ``allow_missing``,
+    ``cluster``, ``resamples``, ``level`` and ``seed``, which it hands on as they are.
+    """
+
+    @functools.wraps(function)
+    def with_columns(
+        *, exclude_cb27b: bool, exclude_column: tuple[str, ...], **options: Any
+    ) -> None:
+        reference = (_REFERENCE_COLUMN,) if exclude_cb27b else ()
+        function(exclude=reference + exclude_column, **options)
+
+    command: _Command = with_columns
+    for option in reversed(_MEASURING):
+        command = option(command)
+    return command
+
+
+def emit(
+    to_text: Callable[[], str],
+    to_json: Callable[[], str],
+    json_path: str | None,
+    draw: Callable[[], None] | None = None,
+) -> None:
+    """Write and draw what was asked for, and print the rest.
+
+    Where the drawing fails no JSON is left, and where the JSON cannot be written nothing is drawn.
+
+    Args:
+        to_text: the result for readers; printed unless the JSON is.
+        to_json: the result as JSON.
+        json_path: where that goes; "-" prints it and nothing else.
+        draw: draws and saves the figure.
+    """
+    from chaincheck.atomic import open_output
+
+    with contextlib.ExitStack() as outputs:
+        if json_path and json_path != "-":
+            outputs.enter_context(open_output(json_path)).write(to_json().encode() + b"\n")
+        if draw:
+            draw()
+    click.echo(to_json() if json_path == "-" else to_text())
