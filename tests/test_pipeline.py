@@ -59,6 +59,15 @@ def test_what_shortcuts_get_on_the_facts(triplets: Path) -> None:
         assert at["lexical", variant].contrast.low > 0.2, variant
 
 
+def test_the_broken_cell_of_a_decoy_is_as_long_as_the_intact_one(triplets: Path) -> None:
+    lengths: dict[str, dict[str, int]] = {}
+    for one in read_items(triplets):
+        if one.variant == "decoy":
+            lengths.setdefault(one.pair_id, {})[one.cell] = sum(map(len, one.passages))
+    assert len(lengths) > 50
+    assert all(cells["B"] == cells["D"] for cells in lengths.values())
+
+
 def test_the_table_numbers_its_doubts(triplets: Path) -> None:
     rows = measure_judges(triplets, ["question-overlap"])["question-overlap"].rows
     lines = table(rows).splitlines()
