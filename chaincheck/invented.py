@@ -318,7 +318,8 @@ def _kept(core: str, kind: str, *, first: bool, capitals: bool) -> bool:
     if _ROMAN.match(core) or folded in _SUFFIXES:
         return True
     if kind == "person":
-        return folded in (_TITLES if first else _PERSON_PARTICLES)
+        # "Bolesław I the Tall": behind a name a lone I is the first of that name, no initial.
+        return folded in _TITLES if first else folded in _PERSON_PARTICLES or core == "I"
     if core in {"A", "I", "O"} or folded in _PARTICLES or (first and folded in _ARTICLES):
         return True
     # "Madina Lake" is a band and no lake; "Dulvara Lake" would be one.

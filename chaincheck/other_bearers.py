@@ -14,7 +14,7 @@ from chaincheck.draft import Draft, telling_words
 from chaincheck.kinds import base_title, kind_of, sort_in_definition
 from chaincheck.names import person
 
-__all__ = ["another_thing", "backwards", "kin", "other_name"]
+__all__ = ["another_thing", "backwards", "kin", "opens_otherwise", "other_name"]
 
 # Words behind which another name of somebody follows. Where they stand in a sentence with the new
 # name, or on its own page, that other name was not renamed.
@@ -75,6 +75,24 @@ def another_thing(draft: Draft, index: int) -> str | None:
     if named and kind_of(sort_in_definition(passage.text)) in ("work", "organization", "other"):
         return f"is on {title!r}, which is another name"
     return None
+
+
+_OPENING = re.compile(r"\W*((?:[^\W\d_a-z][\w'’.-]*\s+)*[^\W\d_a-z][\w'’.-]*)\s*\(")
+
+
+def opens_otherwise(draft: Draft, index: int) -> str | None:
+    """Another spelling by which a page on the bridge begins, and which no rename reached.
+
+    "Matilda of Brabant, Countess of Holland" may open with "Mathilde (c. 1200 - 1267)".
+    """
+    title, _, body = draft.cells["B"][index].partition("\n")
+    name = draft.replacement.name
+    opening = _OPENING.match(body)
+    if not opening or not holds(title, name):
+        return None
+    if set(fold_tokens(opening.group(1))) & set(fold_tokens(name)):
+        return None
+    return f"opens with {opening.group(1)!r}, which was not renamed"
 
 
 def other_name(draft: Draft, text: str) -> str | None:

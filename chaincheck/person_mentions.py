@@ -231,9 +231,11 @@ class PersonFinder:
     def _decide_given(self, sight: _Sight, number: int) -> None:
         if not sight.given:
             return
-        named = any(m.form in ("full", "extended", "alias") for m in sight.mentions)
+        named = [m for m in sight.mentions if m.form in ("full", "extended", "alias")]
         if not named:
             return
+        title = sight.text.find("\n")
+        own = any(m.end <= title for m in named)
         for start, end in sight.given:
             token = sight.found[start]
             if sight.taken(start, end):
@@ -241,6 +243,8 @@ class PersonFinder:
             before = sight.found[max(0, start - 3) : start]
             if sight.namesakes:
                 reason: str | None = "others of the name: " + ", ".join(sorted(sight.namesakes))
+            elif self._parts.regnal and not own:
+                reason = "a ruler's name without the number"
             elif self._parts.surname_first:
                 reason = "a part of a name whose order is not certain"
             elif any(item.word in KIN for item in before):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from chaincheck.bypass import fold_tokens, holds, sentences
-from chaincheck.chains import Chain, Hop
+from chaincheck.chains import Chain, Fact, Hop
 from chaincheck.draft import Draft, telling_words
 from chaincheck.kinds import base_title
 from chaincheck.relation_cues import CUES, INSIDE, LIFE, OF_ONE, PLAYED, WORDINGS
@@ -20,6 +20,7 @@ from chaincheck.sources.relations import slot_name
 
 __all__ = [
     "another_unstated",
+    "decoy_unstated",
     "earlier_unstated",
     "later_unstated",
     "statements",
@@ -204,6 +205,19 @@ def earlier_unstated(draft: Draft) -> str | None:
     if unstated(hop, passage.title, passage.whole, _forms((hop.subject,)), names):
         return f"the earlier support names the bridge and does not state {_worded(hop)}"
     return None
+
+
+def decoy_unstated(fact: Fact) -> bool:
+    """Whether a decoy's passage names its head and its tail and never says how they are related."""
+    hop = Hop(
+        question=f"{fact.head} >> {fact.relation}",
+        answer=fact.tail,
+        support=0,
+        relation=fact.relation,
+        subject=fact.head,
+    )
+    passage, tail = fact.passage, (fact.tail, *fact.tail_aliases)
+    return unstated(hop, passage.title, passage.whole, (fact.head,), tail)
 
 
 def later_unstated(draft: Draft) -> str | None:

@@ -20,8 +20,13 @@ from chaincheck.items import Edit
 from chaincheck.kinds import Nature, base_title, compatible
 from chaincheck.leftovers import adjective_of, leftover
 from chaincheck.mentions import stands
-from chaincheck.other_bearers import another_thing, backwards, kin, other_name
-from chaincheck.soundness import another_unstated, earlier_unstated, later_unstated
+from chaincheck.other_bearers import another_thing, backwards, kin, opens_otherwise, other_name
+from chaincheck.soundness import (
+    another_unstated,
+    decoy_unstated,
+    earlier_unstated,
+    later_unstated,
+)
 from chaincheck.ways_around import named_beside, other_ways, shared_name, step_names
 
 __all__ = [
@@ -150,6 +155,7 @@ def q6_clean(draft: Draft) -> str | None:
         told = kin(draft, index)
         if index in edited:
             told = told or another_thing(draft, index) or other_name(draft, text)
+            told = told or opens_otherwise(draft, index)
         if index != decoy:
             told = told or _trace_of_bridge(draft, text, edited=index in edited)
         if told:
@@ -243,6 +249,8 @@ def _decoy_fault(draft: Draft, decoy: Decoy) -> str | None:
         (any(holds(text, trace) for trace in draft.traces), "the decoy holds the answer"),
     )
     fault = next((reason for found, reason in faults if found), None)
+    if fault is None and decoy_unstated(decoy.fact):
+        fault = f"the decoy does not state {decoy.fact.relation!r}"
     names = (draft.bridge.name, draft.replacement.name)
     hops = (passages[draft.earlier], passages[draft.later], text)
     if fault is None and draft.bridge_nature.kind == "place" and not qualifiers_tie(names, hops):

@@ -16,7 +16,7 @@ from chaincheck import gazetteer, gender
 from chaincheck.bypass import fold_tokens, holds, holds_name
 from chaincheck.draft import Draft, residue, telling_words
 from chaincheck.kinds import base_title, kind_of, sort_in_name
-from chaincheck.name_words import FUNCTION, GENERIC, HONORIFICS, MONTHS, REGIONS, ROLES
+from chaincheck.name_words import FUNCTION, GENERIC, HONORIFICS, MONTHS, REGIONS, ROLES, ROMAN
 from chaincheck.soundness import statements
 
 __all__ = ["named_beside", "other_ways", "shared_name", "step_names"]
@@ -313,7 +313,10 @@ def shared_name(draft: Draft) -> str | None:
     one, other = _parts(passages[draft.earlier]), _parts(passages[draft.later])
     shared = {part for part in one.keys() & other.keys() if _may_link(draft, part)}
     for part in sorted(shared, key=lambda found: (-len(found), found)):
-        if one[part][1] or other[part][1] or (len(part) == 1 and not _alone(part[0], one, other)):
+        placed = one[part][1] or other[part][1]
+        if placed and not _person(part):
+            continue
+        if len(part) == 1 and not _alone(part[0], one, other):
             continue
         name = " ".join(part)
         elsewhere = any(
@@ -324,6 +327,12 @@ def shared_name(draft: Draft) -> str | None:
         if not elsewhere:
             return name
     return None
+
+
+def _person(part: tuple[str, ...]) -> bool:
+    """Whether a name reads as a person's: "son of Richard Woodville" is no place."""
+    named = gender.pronoun_of_given_name(part[0], alone=True) is not None
+    return len(part) > 1 and (named or part[-1] in ROMAN)
 
 
 _ADJECTIVE = re.compile(r"(?:ian|ean|ese|ish|id)$")

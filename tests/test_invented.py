@@ -147,3 +147,8 @@ def test_exhaustion_is_said() -> None:
     taken = [f"{letter}" for letter in "BCDFGHJKLMNPQRSTVWXYZAEIOU23456789"] + ["1"]
     with pytest.raises(ValueError, match="no free"):
         invent("film", "1", rng(), taken)
+
+
+def test_the_first_of_a_name_keeps_its_number() -> None:
+    made = invent("person", "Bolesław I the Tall", np.random.default_rng(0), [], "he")
+    assert made.split()[1:3] == ["I", "the"]

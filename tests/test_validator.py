@@ -12,6 +12,8 @@ from chaincheck.items import Edit
 from chaincheck.kinds import Nature
 from chaincheck.leftovers import leftover
 from chaincheck.mentions import Entity
+from chaincheck.other_bearers import opens_otherwise
+from chaincheck.soundness import decoy_unstated
 from chaincheck.validator import RULES, Decoy, Draft, cell_c, validate
 
 WOMAN = Nature("person", "person", "she")
@@ -387,3 +389,48 @@ def test_a_nickname_of_a_place_is_a_trace_of_it() -> None:
         edits={"B": edits, "D": edits[:1]},
     )
     assert "twin cities" in str(RULES["Q6"][0](told))
+
+
+def test_a_decoy_must_be_as_long_broken_as_intact() -> None:
+    """Named twice in its dead end and once in the support, a longer name would tell."""
+    one = decoy_draft()
+    text = "Golden Field\nGolden Field is a drama directed by Ruth Calder. Ruth Calder wrote it."
+    a = put(one.cells["A"], 3, text)
+    swapped = text.replace("Ruth Calder", "Elena Marsh")
+    assert failing(with_cells(one, A=a, D=put(one.cells["D"], 3, text), B=one.cells["B"])) != []
+    cells = {"A": a, "B": put(one.cells["B"], 3, swapped), "D": put(one.cells["D"], 3, text)}
+    edits = tuple(edit for edit in one.edits["B"] if edit.passage != 3)
+    edits += spans(a, "Ruth Calder", "Elena Marsh", (3,))
+    level = replace(one, cells=cells, edits={"B": edits, "D": one.edits["D"]})
+    assert failing(level) == []  # the two names are equally long
+    longer = replace(level, cells={**cells, "D": put(cells["D"], 3, text + ".")})
+    assert "Q8" in failing(longer)
+
+
+def test_a_decoy_must_state_the_relation_of_the_step() -> None:
+    told = Passage("Golden Field", "Golden Field is a drama directed by Ruth Calder.")
+    silent = Passage("Golden Field", "Golden Field is a drama that Ruth Calder once saw.")
+    facts = [
+        Fact(
+            relation="director",
+            head="Golden Field",
+            tail="Ruth Calder",
+            passage=page,
+            source_id="x",
+        )
+        for page in (told, silent)
+    ]
+    assert [decoy_unstated(fact) for fact in facts] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("opening", "caught"),
+    [("Elena Marsh (1901-1980)", False), ("Helena March (1901-1980)", True)],
+)
+def test_a_page_that_opens_with_another_spelling_is_half_renamed(
+    opening: str, caught: bool
+) -> None:
+    page = Passage("Elena Marsh", f"{opening} was a painter, born in Lisbon. Marsh liked it there.")
+    one = draft(chain(FILM, page, ENGINEER))
+    found = opens_otherwise(one, 1)
+    assert (found is not None) == caught

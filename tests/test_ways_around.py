@@ -244,3 +244,13 @@ def test_another_branch_that_leads_to_the_answer(rejoined: tuple[str, ...], foun
     chain = msgspec.structs.replace(one.chain, **inner)
     broken = unedited(chain, (one.bridge, one.bridge_nature))
     assert (other_ways(broken) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("Richard Holm", True), ("Floris IV", True), ("Elmsworth Bay", False)],
+)
+def test_a_person_behind_of_is_no_place(name: str, found: bool) -> None:
+    earlier = f"Dry Summer\nDry Summer, a tale of {name}, is a film that Ada Ek directed."
+    later = f"Elm Hall\nIn May Ada Ek, widow of {name}, left Elm Hall for Turku."
+    assert (shared_name(draft(later, earlier)) is not None) is found
