@@ -59,6 +59,8 @@ def command() -> None:
 )
 @click.option("--distractors", type=click.IntRange(0), help="Keep at most this many distractors.")
 @click.option("--limit", type=click.IntRange(1), help="Read at most this many records.")
+@click.option("--keep-all", is_flag=True, help="Reject rather than leave a distractor out.")
+@click.option("--lenient", is_flag=True, help="The nine rules only: more triplets, more unsound.")
 @click.option("--test-out", type=click.Path(), help="A second file, for a test split.")
 @click.option(
     "--test-share",
@@ -79,6 +81,8 @@ def build(
     seed: int,
     distractors: int | None,
     limit: int | None,
+    keep_all: bool,
+    lenient: bool,
     test_out: str | None,
     test_share: float,
     report: str | None,
@@ -96,6 +100,8 @@ def build(
         seed=seed,
         distractors=distractors,
         limit=limit,
+        keep_all=keep_all,
+        strict=not lenient,
         test_out=test_out,
         test_share=test_share,
         report_path=report,

@@ -62,6 +62,8 @@ class Draft:
         cells: passages of "A", "B", "D" and, where asked for, "C"; all of one length but "C".
         edits: renamed spans of "B" and "D", in offsets of "A".
         decoy: the dead end of a decoy triplet, else None.
+        strict: whether the rules also look for what the nine of the design leave open: a source
+            whose supports do not state the chain, and ways around the bridge.
     """
 
     chain: Chain
@@ -73,6 +75,7 @@ class Draft:
     cells: Mapping[str, tuple[str, ...]]
     edits: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
     decoy: Decoy | None = None
+    strict: bool = True
 
     @property
     def earlier(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from chaincheck.chains import Chain
 from chaincheck.items import Edit
@@ -116,9 +117,11 @@ def _draft(
     )
 
 
-def _unsafe_reasons(chain: Chain, bridge: Named, doubt: _UnsafeRenameError) -> Reasons:
+def _unsafe_reasons(
+    chain: Chain, bridge: Named, doubt: _UnsafeRenameError, *, strict: bool
+) -> Reasons:
     """The rule that an unsafe rename endangers, beside whatever the source alone breaks."""
-    draft = unedited(chain, bridge)
+    draft = replace(unedited(chain, bridge), strict=strict)
     found = {doubt.rule: doubt.reason}
     for name in ("Q1", "Q2", "Q3", "Q4", "Q5", "Q9"):
         reason = RULES[name][0](draft)
@@ -135,6 +138,7 @@ def attempt(
     *,
     decoy: Decoy | None = None,
     plain: Collection[str] = frozenset(),
+    strict: bool = True,
 ) -> tuple[Draft | None, Reasons]:
     """Make a draft and put it before the rules.
 
@@ -146,6 +150,7 @@ def attempt(
         decoy: the dead end, for a decoy.
         plain: passages known to hold nothing that looks like the bridge, which need not be
             searched again. The rules look at them all the same.
+        strict: see ``Draft``.
 
     Returns:
         The draft and no reasons, or None and every rule that failed.
@@ -153,6 +158,7 @@ def attempt(
     try:
         draft = _draft(chain, variant, bridge, replacement, decoy=decoy, plain=plain)
     except _UnsafeRenameError as doubt:
-        return None, _unsafe_reasons(chain, bridge, doubt)
+        return None, _unsafe_reasons(chain, bridge, doubt, strict=strict)
+    draft = replace(draft, strict=strict)
     reasons = validate(draft)
     return (None, reasons) if reasons else (draft, [])

@@ -170,8 +170,8 @@ class PersonFinder:
     def _add_surname(self, sight: _Sight, at: int, end: int) -> None:
         """Take a bare surname down, unless a longer name begins with it ("Bryan Adams")."""
         after = sight.found[end] if end < len(sight.found) else None
-        longer = after is not None and after.adjacent and after.capitalized
-        if longer and not sight.found[end - 1].possessive and after.word not in FUNCTION:
+        ended = sight.found[end - 1].possessive or after is None or after.word in FUNCTION
+        if after is not None and after.adjacent and after.capitalized and not ended:
             if self._parts.surname_first:
                 sight.others.add(f"{sight.found[at].word} {after.word}")
             return  # The residue check agrees that it is another's, or raises.

@@ -50,6 +50,8 @@ def build_file(
     seed: int = 0,
     distractors: int | None = None,
     limit: int | None = None,
+    keep_all: bool = False,
+    strict: bool = True,
     report_path: PathLike | None = None,
     test_out: PathLike | None = None,
     test_share: float = 0.2,
@@ -66,6 +68,8 @@ def build_file(
         seed: seed of every choice.
         distractors: keep at most this many passages beside the supports; None keeps all.
         limit: read at most this many records; None reads all.
+        keep_all: never leave a distractor out, see ``triplets.build``.
+        strict: ask more than the nine rules do, see ``triplets.build``.
         report_path: where to write the report as JSON.
         test_out: a second file, for a test share that has no bridge and no later step in common
             with what then goes to ``out``.
@@ -96,6 +100,8 @@ def build_file(
             cells=cells,
             seed=seed,
             distractors=distractors,
+            keep_all=keep_all,
+            strict=strict,
             progress=progress,
         )
         report = result.report

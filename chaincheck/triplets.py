@@ -107,6 +107,7 @@ def build(
     seed: int = 0,
     distractors: int | None = None,
     keep_all: bool = False,
+    strict: bool = True,
     progress: Callable[..., Iterator[Any]] | None = None,
 ) -> BuildResult:
     """Build the triplets of an input.
@@ -119,6 +120,9 @@ def build(
         distractors: keep at most this many passages beside the supports; None keeps all.
         keep_all: reject a chain of which some distractor holds a doubtful mention of the bridge,
             instead of leaving that distractor out of every cell.
+        strict: also reject what the nine rules of the design leave open: supports that do not
+            state the chain, and ways around the bridge. Without it there are more triplets, and
+            more of them are unsound.
         progress: wraps an iterable in a progress bar, called as
             ``progress(iterable, what=..., total=...)``.
 
@@ -148,7 +152,7 @@ def build(
             rng = generator(seed, "distractors", chain.source_id, chain.link)
             chain = with_fewer(chain, distractors, rng)
         tally.report.count_chain(chain.hops)
-        for made in _drafts(chain, pools, variants, seed, keep_all=keep_all):
+        for made in _drafts(chain, pools, variants, seed, keep_all=keep_all, strict=strict):
             if made.draft is None:
                 tally.reject(chain, made)
                 continue
@@ -212,12 +216,18 @@ class _Tally:
 
 
 def _drafts(
-    chain: Chain, pools: Pools, variants: Sequence[str], seed: int, *, keep_all: bool
+    chain: Chain,
+    pools: Pools,
+    variants: Sequence[str],
+    seed: int,
+    *,
+    keep_all: bool,
+    strict: bool,
 ) -> Iterator[Made]:
     if not all(0 <= hop.support < len(chain.passages) for hop in (chain.earlier, chain.later)):
         for variant in variants:
             yield Made(variant, None, [("Q1", "a support is not one of the passages")])
         return
-    shop = Workshop(chain, pools, seed, keep_all=keep_all)
+    shop = Workshop(chain, pools, seed, keep_all=keep_all, strict=strict)
     for variant in variants:
         yield shop.make(variant)

@@ -73,20 +73,24 @@ def q1_shape(draft: Draft) -> str | None:
         (bool(lost), f"the support {_cut(''.join(lost[:1]))!r} of some hop is missing"),
     )
     reason = next((reason for found, reason in faults if found), None)
-    return reason or two_joints(chain) or another_unstated(chain)
+    if reason is None and draft.strict:
+        reason = two_joints(chain) or another_unstated(chain)
+    return reason
 
 
 def q2_earlier(draft: Draft) -> str | None:
     """The bridge stands in the earlier support."""
     if not stands(draft.cells["A"][draft.earlier], draft.bridge):
         return f"the earlier support does not name {draft.bridge.name!r}"
-    return earlier_unstated(draft)
+    return earlier_unstated(draft) if draft.strict else None
 
 
 def q3_later(draft: Draft) -> str | None:
     """The bridge stands in the later support."""
     if not stands(draft.cells["A"][draft.later], draft.bridge):
         return f"the later support does not name {draft.bridge.name!r}"
+    if not draft.strict:
+        return None
     return two_bearers(draft.chain, draft.bridge.name, draft.bridge_nature)
 
 
@@ -106,7 +110,7 @@ def q4_answer(draft: Draft) -> str | None:
     for cell in ("B", "D") if len(draft.answers) > 1 else ():
         if _final_answer(draft, "A") and not _final_answer(draft, cell):
             return f"{cell} no longer holds the final answer {_cut(draft.chain.answer)!r}"
-    return later_unstated(draft)
+    return later_unstated(draft) if draft.strict else None
 
 
 def _final_answer(draft: Draft, cell: str) -> bool:
@@ -312,6 +316,12 @@ def q9_bypass(draft: Draft) -> str | None:
     named = subject_traces(draft.subject, later)
     if named:
         return f"the later support names the subject of the earlier hop: {_cut(named[0])!r}"
+    around = _way_around(draft, later) if draft.strict else None
+    return around or next(iter(bypasses(draft).values()), None)
+
+
+def _way_around(draft: Draft, later: str) -> str | None:
+    """What in D leads to the answer although nothing holds both bridge and answer."""
     title = base_title(draft.chain.passages[draft.later].title)
     anchor = step_anchor(draft.chain.later.question, title, later) or step_names(draft)
     if anchor is not None:
@@ -319,10 +329,7 @@ def q9_bypass(draft: Draft) -> str | None:
     third = shared_name(draft)
     if third is not None:
         return f"both supports also name {_cut(third)!r}"
-    beside = named_beside(draft) or other_ways(draft)
-    if beside is not None:
-        return beside
-    return next(iter(bypasses(draft).values()), None)
+    return named_beside(draft) or other_ways(draft)
 
 
 Rule = Callable[[Draft], str | None]

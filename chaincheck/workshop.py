@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TypedDict
 
 import numpy as np
 
@@ -57,6 +58,13 @@ class Made:
     left_out: int = 0
 
 
+class _How(TypedDict):
+    """What every attempt of one chain shares, see ``attempt``."""
+
+    plain: frozenset[str]
+    strict: bool
+
+
 class Workshop:
     """One chain on the bench: its bridge, its words, its generators.
 
@@ -65,9 +73,12 @@ class Workshop:
         pools: pools of the whole input.
         seed: seed of the build.
         keep_all: never leave a distractor out.
+        strict: see ``Draft``.
     """
 
-    def __init__(self, chain: Chain, pools: Pools, seed: int, *, keep_all: bool) -> None:
+    def __init__(
+        self, chain: Chain, pools: Pools, seed: int, *, keep_all: bool, strict: bool
+    ) -> None:
         self.pools = pools
         self.key = [chain.source, chain.source_id, chain.link, chain.question, chain.bridge]
         self.seed = seed
@@ -78,11 +89,12 @@ class Workshop:
         self.bridge = (self.entity, self.nature)
         self.left_out = 0
         self.keep_all = keep_all
+        self._how: _How = {"plain": frozenset(), "strict": strict}
         if not keep_all:
             chain, self.left_out = without_doubtful(chain, self.bridge)
         self.chain = chain
         self.texts = [passage.whole for passage in chain.passages]
-        self.plain = self._plain()
+        self._how["plain"] = self._plain()
         self.words = context_words([*self.texts, chain.question, chain.answer])
         self._invented: Made | None = None
 
@@ -138,7 +150,7 @@ class Workshop:
         for _ in range(_MOST_TRIES if known else 1):
             name = invented_name(self.name, nature, rng, taken) or PLACEHOLDER
             replacement = (entity_of(name, self.nature), self.nature)
-            draft, reasons = attempt(self.chain, "fict", self.bridge, replacement, plain=self.plain)
+            draft, reasons = attempt(self.chain, "fict", self.bridge, replacement, **self._how)
             if draft and name != PLACEHOLDER:
                 return Made("fict", draft, [], self.left_out)
             if any(rule != "Q8" for rule, _ in reasons):
@@ -152,7 +164,7 @@ class Workshop:
         )
         for candidate in islice(candidates, _MOST_TRIES):
             replacement = (entity_of(candidate.name, candidate.nature), candidate.nature)
-            draft, reasons = attempt(self.chain, "real", self.bridge, replacement, plain=self.plain)
+            draft, reasons = attempt(self.chain, "real", self.bridge, replacement, **self._how)
             if draft:
                 return Made("real", draft, [], self.left_out)
         return Made("real", None, reasons)
@@ -191,7 +203,7 @@ class Workshop:
                 self.bridge,
                 (entity, candidate.nature),
                 decoy=decoy,
-                plain=self.plain,
+                **self._how,
             )
             if draft:
                 return Made("decoy", draft, [], self.left_out + len(surplus))

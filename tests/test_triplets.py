@@ -356,3 +356,29 @@ def test_a_triplet_is_shown_with_its_edits_marked() -> None:
     assert "Where was the director of The Quiet Harbor born?" in text
     assert "in C instead" in text
     assert marked("no edit", []) == "no edit"
+
+
+def test_lenient_keeps_what_only_the_wider_questions_reject() -> None:
+    """A star in both supports ties them past the break: the nine rules do not ask for that."""
+    film = Passage(
+        "The Quiet Harbor",
+        "The Quiet Harbor is a drama of 1961 with Otto Brandvold. It was directed by Elena Marsh.",
+    )
+    person = Passage(
+        "Elena Marsh",
+        "Elena Marsh was a director. She was born in Lisbon. She married Otto Brandvold.",
+    )
+    one = chain("The Quiet Harbor")
+    passages = tuple(
+        {film.title: film, person.title: person}.get(passage.title, passage)
+        for passage in one.passages
+    )
+    star = msgspec.structs.replace(one, passages=passages, gold=())
+    chains = [star, *world()[1:]]
+    strict = build(chains, variants=("fict",))
+    lenient = build(chains, variants=("fict",), strict=False)
+    ids = [{item.source_id for item in result.items} for result in (strict, lenient)]
+    assert ids[1] - ids[0] == {"The Quiet Harbor"}
+    ((rule, reason),) = strict.report.examples["Q9"][0].reasons
+    assert rule == "Q9"
+    assert "brandvold" in reason
