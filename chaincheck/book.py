@@ -183,12 +183,17 @@ def _prepare(root: Path, out: Path, profile: Profile) -> Path:
     import yaml
 
     target = out.resolve()
-    if root.is_relative_to(target) or (
-        target.is_relative_to(root) and not target.is_relative_to(root / "_build" / "profiles")
-    ):
+    # A new folder beside the sources will do; the sources, the published book and .git will not.
+    inside = target.relative_to(root).parts[:1] if target.is_relative_to(root) else ()
+    taken = bool(inside) and (
+        inside[0] in {"_build", *_SOURCES}
+        or ((root / inside[0]).exists() and not (root / inside[0] / _MARK).is_file())
+    )
+    profiles = target.is_relative_to(root / "_build" / "profiles")
+    if root.is_relative_to(target) or (taken and not profiles):
         raise UsageError(
             f"{out}: lies over the repository or its published book",
-            remedy="Name a folder outside of the repository",
+            remedy="Name a new folder",
         )
     if target.exists() and not (target / _MARK).is_file() and any(target.iterdir()):
         raise UsageError(f"{out}: holds something else", remedy="Name a new or an empty folder")

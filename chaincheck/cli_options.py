@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from chaincheck.errors import MissingExtra
+
 __all__ = [
     "emit",
     "examples",
@@ -146,5 +148,10 @@ def emit(
         if json_path and json_path != "-":
             outputs.enter_context(open_output(json_path)).write(to_json().encode() + b"\n")
         if draw:
-            draw()
+            try:
+                draw()
+            except ModuleNotFoundError as error:
+                if error.name not in {"matplotlib", "seaborn"}:
+                    raise
+                raise MissingExtra("drawing a figure", "plot") from None
     click.echo(to_json() if json_path == "-" else to_text())

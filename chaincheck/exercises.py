@@ -87,6 +87,14 @@ def _checkers() -> dict[str, tuple[Checker, str]]:
     return _CHECKERS
 
 
+def _refuse_no_numbers(answer: object) -> None:
+    """Refuse NaN and infinities anywhere in an answer: they compare as if nothing were wrong."""
+    parts = answer if isinstance(answer, list | tuple) else [answer]
+    for part in parts:
+        if isinstance(part, float) and not math.isfinite(part):
+            raise ValueError("not a number")
+
+
 def check(name: str, answer: object = None) -> Verdict:
     """Check an answer.
 
@@ -106,6 +114,7 @@ def check(name: str, answer: object = None) -> Verdict:
     if answer is None:
         return Verdict(name, None, wanted)
     try:
+        _refuse_no_numbers(answer)
         hint = checker(answer)
     except (TypeError, ValueError, IndexError, KeyError):
         return Verdict(name, False, f"That is not the kind of answer that is asked for. {wanted}")

@@ -80,7 +80,7 @@ _RANGES = {
     "nominal": (0.0, 1.0, 0.5, (0.0, 0.5, 1.0)),
     "contrast": (-1.0, 0.5, 0.0, (-0.8, -0.4, 0.0, 0.4)),
 }
-_NEAR = 0.06  # points of an effect plane this close share one label
+_NEAR = 0.03  # points of an effect plane this close share one label
 _MARKS = {"real": ("#0072B2", "o"), "fict": ("#D55E00", "s"), "decoy": ("#009E73", "D")}
 _OTHER = ("#555555", "^")
 

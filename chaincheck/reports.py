@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -93,6 +94,16 @@ class BuildReport(msgspec.Struct, kw_only=True):
         if len(examples) < _MOST_EXAMPLES:
             examples.append(example)
 
+    def _commonest(self, variant: str) -> str | None:
+        """The reason that stands first most often among a variant's examples."""
+        reasons = Counter(
+            one.reasons[0][1]
+            for group in self.examples.values()
+            for one in group
+            if one.variant == variant
+        )
+        return reasons.most_common(1)[0][0] if reasons else None
+
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
@@ -111,6 +122,10 @@ class BuildReport(msgspec.Struct, kw_only=True):
         for variant, rules in self.rejected_by_variant.items():
             told = ", ".join(f"{rule} {rules[rule]:,}" for rule in sorted(rules))
             lines.append(f"rejected ({variant}): {told}")
+        for variant in (name for name, count in self.triplets.items() if not count):
+            why = self._commonest(variant)
+            if why:
+                lines.append(f"no {variant} triplet: most often since {why}")
         if self.unusable:
             told = ", ".join(f"{code} {count:,}" for code, count in sorted(self.unusable.items()))
             lines.append(f"unusable records: {told}")

@@ -306,3 +306,39 @@ def test_interrupting_a_build_leaves_nothing(tmp_path: Path) -> None:
     assert "interrupted" in err
     assert "Traceback" not in err
     assert not any(tmp_path.iterdir())
+
+
+def test_a_figure_without_the_packages_for_it_is_refused_in_one_line(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    data, scores = files
+    arguments = ["evaluate", "--data", str(data), "--scores", str(scores), "--plot", "x.svg"]
+    code = (
+        "import sys; sys.modules['matplotlib'] = None; "
+        f"from chaincheck.cli import main; sys.exit(main({arguments!r}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "chaincheck-book[plot]" in done.stderr
+
+
+def test_a_build_that_gives_nothing_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {
+            "question": "What is the color of the thing beside Blop?",
+            "answer": "green",
+            "passages": ["Blop lies beside Zam.", "Zam is green."],
+            "bridge": "Zam",
+            "earlier_support": 0,
+            "later_support": 1,
+        }
+    ]
+    mine = write(tmp_path / "mine.jsonl", rows)
+    out = str(tmp_path / "t.jsonl")
+    assert main(["build", "--source", "documents", str(mine), "--out", out]) == 0
+    assert "no fict triplet: most often since" in capsys.readouterr().out
