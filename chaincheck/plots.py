@@ -206,31 +206,41 @@ def effect_plane(rows: Mapping[str, Sequence[Measured]]) -> Figure:
 
 
 def _numbered_points(axes: Axes, rows: Mapping[str, Sequence[Measured]], variant: str) -> None:
-    """Draw one variant's points; rows that fall on nearly one spot share a label, like "1, 3"."""
+    """Draw one variant's points, each with its number on it.
+
+    Rows that fall on nearly one spot share a mark, and a label beside it like "1, 3".
+    """
     spots: list[tuple[float, float, list[int]]] = []
-    color, marker = mark(variant)
     for number, found in enumerate(rows.values(), start=1):
         for one in found:
             if one.variant != variant:
                 continue
             x, y = one.edit_effect.estimate, one.chain_effect.estimate
-            axes.plot(x, y, marker, color=color, zorder=3)
             for left, low, numbers in spots:
                 if max(abs(x - left), abs(y - low)) <= _NEAR:
                     numbers.append(number)
                     break
             else:
                 spots.append((x, y, [number]))
+    color, marker = mark(variant)
     for x, y, numbers in spots:
+        axes.plot(x, y, marker, color=color, markersize=11, markeredgecolor="white", zorder=3)
+        if len(numbers) == 1:
+            axes.text(
+                x, y, str(numbers[0]), color="white", fontsize=7.5, ha="center", va="center",
+                fontweight="bold", zorder=4,
+            )  # fmt: skip
+            continue
         # To the left of points at the right edge, so that no label leaves the panel.
         side, turn = ("right", -1) if x > 0.3 else ("left", 1)
         axes.annotate(
             ", ".join(map(str, numbers)),
             (x, y),
-            xytext=(7 * turn, -4),
+            xytext=(9 * turn, -4),
             textcoords="offset points",
             ha=side,
             fontsize=9,
+            zorder=4,
         )
 
 
