@@ -179,6 +179,11 @@ _INVENTED_SORTS: Mapping[str, str] = {
 }
 
 
+# Slots that a question's wording fills with anything: "In which state is Dell the sixth largest
+# company?" and "In which state is the cemetery?" ask for two relations. No decoy comes of them.
+_LOOSE_SLOTS = frozenset(("state", "team", "company", "ruler"))
+
+
 def decoy_facts(
     chain: Chain,
     bridge: tuple[str, Nature],
@@ -200,7 +205,7 @@ def decoy_facts(
     """
     name, nature = bridge
     slot = slot_of(chain.earlier.relation, chain.earlier.question)
-    if slot is None or nature.kind is None:
+    if slot is None or slot in _LOOSE_SLOTS or nature.kind is None:
         return
     text = chain.passages[chain.earlier.support].whole
     own = surface(text, entity_of(name, nature, chain.bridge_aliases))

@@ -14,6 +14,8 @@ __all__ = ["slot_of"]
 # Wordings of a first hop -> slot. The first pattern that matches decides; the wordings on the
 # left are those of questions in English, the slots those of Wikidata where it has one.
 _WORDINGS: tuple[tuple[str, str], ...] = (
+    # Before "sung": who wrote a song that somebody sang did not sing it.
+    (r"\bwho (?:wrote|writes|composed)\b.*\bsong\b", "songwriter"),
     (r"^who (?:does|did|do|is|was)\b.*\b(?:play|played by)\b", "role"),
     (
         r"^who\b.*\b(?:play|plays|played|playing|voice[sd]?|starred|stars|star|acted|portray\w*)\b",
