@@ -22,7 +22,14 @@ from typing import IO, cast
 
 from chaincheck.errors import PathLike, UnwritableOutput
 
-__all__ = ["OutputFile", "open_output", "sync_folder", "write_bytes", "write_lines"]
+__all__ = [
+    "OutputFile",
+    "open_output",
+    "refuse_clashes",
+    "sync_folder",
+    "write_bytes",
+    "write_lines",
+]
 
 _LEVEL = 6
 _CHUNK = 2**20
@@ -191,6 +198,30 @@ def open_output(path: PathLike) -> Iterator[OutputFile]:
         return
     yield from _replace(path, target, packed=packed)
     sync_folder(target.parent)
+
+
+def refuse_clashes(
+    outputs: Iterable[PathLike | None], inputs: Iterable[PathLike | None] = ()
+) -> None:
+    """Refuse to write over what is read, or two outputs to one place, links followed.
+
+    Args:
+        outputs: paths to be written; None and devices are passed over.
+        inputs: paths that are read.
+
+    Raises:
+        UnwritableOutput: an output is an input, or another output.
+    """
+    taken = {os.path.realpath(path): "is read" for path in inputs if path is not None}
+    for path in outputs:
+        if path is None:
+            continue
+        place = os.path.realpath(path)
+        if Path(place).exists() and not Path(place).is_file():
+            continue
+        if place in taken:
+            raise UnwritableOutput(path, f"this file {taken[place]} by the same command")
+        taken[place] = "is also written"
 
 
 def write_lines(path: PathLike, lines: Iterable[bytes]) -> int:

@@ -151,8 +151,10 @@ def evaluate(
     *, data: Sequence[str], scores: str, json_path: str | None, plot: str | None, **options: Any
 ) -> None:
     """Split a judge's behavior into a chain effect and an edit effect."""
+    from chaincheck.atomic import refuse_clashes
     from chaincheck.evaluation import evaluate_files
 
+    refuse_clashes([None if json_path == "-" else json_path, plot], [*data, scores])
     result = evaluate_files(data, scores, **options)
     draw = (lambda: _draw_effects(result.by_file(), plot)) if plot else None
     emit(result.to_text, result.to_json, json_path, draw)
@@ -169,9 +171,11 @@ def evaluate(
 @plot_option
 def shortcuts(data: str, json_path: str | None, plot: str | None) -> None:
     """Measure what each surface cue alone gets on a data set."""
+    from chaincheck.atomic import refuse_clashes
     from chaincheck.evaluation import judges_to_json, judges_to_text
     from chaincheck.pipeline import measure_judges
 
+    refuse_clashes([None if json_path == "-" else json_path, plot], [data])
     found = measure_judges(data, progress=_progress)
     rows = {name: one.rows for name, one in found.items()}
     draw = (lambda: _draw_effects(rows, plot)) if plot else None

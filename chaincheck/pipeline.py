@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from chaincheck.atomic import open_output, write_lines
+from chaincheck.atomic import open_output, refuse_clashes, write_lines
 from chaincheck.errors import InvalidScore, PathLike, UsageError
 from chaincheck.evaluation import Evaluation, evaluate_files
 from chaincheck.items import VARIANTS, Item, encode_item, read_items, write_items
@@ -111,6 +111,7 @@ def build_file(
         train, test = split(result.items, test_share, seed)
         yield from train
 
+    refuse_clashes([out, report_path, test_out], [path])
     # The outputs are opened first: an hour's work must not end at a path that cannot be written.
     with contextlib.ExitStack() as stack:
         report_file = stack.enter_context(open_output(report_path)) if report_path else None
@@ -179,6 +180,7 @@ def score_file(
         UnwritableOutput: the scores cannot be written.
         UsageError: neither a judge nor a log is given.
     """
+    refuse_clashes([out], [data, log, judge if isinstance(judge, str) else None])
     chosen = open_judge(judge) if isinstance(judge, str) else judge
     with contextlib.ExitStack() as stack:
         logged: RecordedJudge | LiveJudge | None = None

@@ -147,6 +147,8 @@ def invented_name(
     bridge = Entity(name, nature.kind)
     article = takes_article(name, nature.kind)
     words = name.split()
+    if not words:
+        return None
     first, last = " ".join(words[:-1]), words[-1]
     blank = " ".join("Walden" if word.istitle() else word for word in words[:-1])
     try:

@@ -82,7 +82,15 @@ def q2_earlier(draft: Draft) -> str | None:
     """The bridge stands in the earlier support."""
     if not stands(draft.cells["A"][draft.earlier], draft.bridge):
         return f"the earlier support does not name {draft.bridge.name!r}"
+    for name in (draft.bridge.name, draft.replacement.name):
+        if _edged(name):
+            return f"{_cut(name)!r} begins or ends with punctuation"
     return earlier_unstated(draft) if draft.strict else None
+
+
+def _edged(name: str) -> bool:
+    """Whether a mark stands at an edge of a name, where a span may or may not take it in."""
+    return not name or not name[0].isalnum() or not (name[-1].isalnum() or name[-1] == ".")
 
 
 def q3_later(draft: Draft) -> str | None:

@@ -342,3 +342,76 @@ def test_a_build_that_gives_nothing_says_why(
     out = str(tmp_path / "t.jsonl")
     assert main(["build", "--source", "documents", str(mine), "--out", out]) == 0
     assert "no fict triplet: most often since" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["evaluate", "--data", "{data}", "--scores", "{scores}", "--json", "{scores}"],
+        ["evaluate", "--data", "{data}", "--scores", "{scores}", "--json", "{data}"],
+        ["evaluate", "--data", "{data}", "--scores", "{scores}", "--plot", "{link}"],
+        [
+            "evaluate",
+            "--data",
+            "{data}",
+            "--scores",
+            "{scores}",
+            "--json",
+            "{tmp}/x.svg",
+            "--plot",
+            "{tmp}/x.svg",
+        ],
+        ["score", "--data", "{data}", "--judge", "length", "--out", "{data}"],
+        [
+            "score",
+            "--data",
+            "{data}",
+            "--judge",
+            "length",
+            "--out",
+            "{scores}",
+            "--log",
+            "{scores}",
+        ],
+        ["build", "--source", "documents", "{data}", "--out", "{data}"],
+        ["build", "--source", "facts", "--out", "{tmp}/t", "--report", "{tmp}/t"],
+        ["build", "--source", "facts", "--out", "{tmp}/t", "--test-out", "{tmp}/t"],
+    ],
+)
+def test_no_command_writes_over_what_it_reads_or_writes(
+    files: tuple[Path, Path],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    arguments: list[str],
+) -> None:
+    data, scores = files
+    link = tmp_path / "link.svg"
+    link.symlink_to(data)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    names = {"data": data, "scores": scores, "link": link, "tmp": tmp_path}
+    assert "by the same command" in refused([part.format(**names) for part in arguments], capsys)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("bridge", ["!!!", "’", "\u200b", "C++ (band)", "*NSYNC"])
+def test_a_bridge_of_marks_is_rejected_and_nothing_else_lost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], bridge: str
+) -> None:
+    def one(name: str) -> dict[str, object]:
+        return {
+            "question": "In which town was the painter of Low Tide born?",
+            "answer": "Bergen",
+            "passages": [f"Low Tide is a picture by {name}.", f"{name} was born in Bergen."],
+            "bridge": name,
+            "earlier_support": 0,
+            "later_support": 1,
+            "kind": "person",
+            "pronoun": "she",
+        }
+
+    mine = write(tmp_path / "mine.jsonl", [one(bridge), one("Greta Holm")])
+    out = tmp_path / "t.jsonl"
+    build = ["build", "--source", "documents", str(mine), "--variants", "fict", "--json"]
+    assert main([*build, "--out", str(out)]) == 0
+    assert json.loads(capsys.readouterr().out)["triplets"] == {"fict": 1}
+    assert "Holm" in out.read_text()

@@ -7,7 +7,14 @@ from importlib import import_module
 import pytest
 
 NAMES = {
-    "chaincheck.atomic": ["OutputFile", "open_output", "sync_folder", "write_bytes", "write_lines"],
+    "chaincheck.atomic": [
+        "OutputFile",
+        "open_output",
+        "refuse_clashes",
+        "sync_folder",
+        "write_bytes",
+        "write_lines",
+    ],
     "chaincheck.columns": [
         "chain_state",
         "flag",
