@@ -1,0 +1,1 @@
+"""Whether a judge follows its own protocol: replays, their logic and their audit."""
