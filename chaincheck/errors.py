@@ -16,9 +16,14 @@ The tree::
     │   ├── MissingScore            an item that has no score
     │   ├── MissingJudgment         an item that a judgment log does not hold
     │   ├── UnknownScore            a score for no item of the data
-    │   └── IntegrityError          exit 3: a judgment log that cannot be trusted
+    │   ├── InvalidReplay           a replay or a protocol that is refused; has a code and a place
+    │   ├── InvalidPrompt           a prompt's file that does not make a prompt
+    │   └── IntegrityError          exit 3: a record that cannot be trusted
     │       ├── DamagedLog          a record that is not as it was written, or not in its place
-    │       └── ForeignLog          a log of another instrument, or a file that is no log
+    │       ├── ForeignLog          a log of another instrument, or a file that is no log
+    │       ├── AlteredScores       scores that are not those that a judge is on record with
+    │       └── ForeignScores       scores that a judge gave to other data
+    ├── UnjudgeableItem             an item that a judge cannot be asked about
     ├── LogInUse                    a judgment log that another process is writing
     ├── UnwritableOutput            a path that cannot be written, or a full disk
     ├── NotebookFailed              a notebook's cell that raised; exit 1
@@ -35,15 +40,18 @@ import os
 from typing import ClassVar
 
 __all__ = [
+    "AlteredScores",
     "BrokenLine",
     "ChainCheckError",
     "DamagedLog",
     "DuplicateItem",
     "ForeignLog",
+    "ForeignScores",
     "IncompleteTriplet",
     "InputError",
     "IntegrityError",
     "InvalidItem",
+    "InvalidPrompt",
     "InvalidScore",
     "LogInUse",
     "MeasuredFailure",
@@ -52,6 +60,7 @@ __all__ = [
     "MissingScore",
     "NotebookFailed",
     "PathLike",
+    "UnjudgeableItem",
     "UnknownScore",
     "UnreadableFile",
     "UnwritableOutput",
@@ -175,8 +184,40 @@ class UnknownScore(InputError):
     """A score for an item that the data does not hold."""
 
 
+class InvalidPrompt(InputError):
+    """A prompt's file with an unknown key, or without what a judge must be told."""
+
+
+class InvalidReplay(InputError):
+    """A replay or a protocol that is refused.
+
+    Args:
+        problem: what is wrong, without a full stop.
+        code: the stable name of the reason; chaincheck.adherence.refusals lists them.
+        json_path: the place in the document, as in ``$.annotations[0].value``.
+        path: the file, or the name of what was built.
+        line: 1-based line number, where a file has a replay a line.
+        remedy: what to do.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        code: str,
+        json_path: str,
+        path: PathLike,
+        line: int | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.code = code
+        self.json_path = json_path
+        self.reason = problem
+        super().__init__(f"{code} at {json_path}: {problem}", path=path, line=line, remedy=remedy)
+
+
 class IntegrityError(InputError):
-    """A judgment log that cannot be trusted to say what a judge said; nothing of it is used."""
+    """A record that cannot be trusted to say what a judge said; nothing of it is used."""
 
     exit_code: ClassVar[int] = 3
 
@@ -187,6 +228,28 @@ class DamagedLog(IntegrityError):
 
 class ForeignLog(IntegrityError):
     """A log that another instrument wrote, or a file that is no judgment log."""
+
+
+class AlteredScores(IntegrityError):
+    """Scores, or the statement of whose they are, that are not as they were written."""
+
+
+class ForeignScores(IntegrityError):
+    """Scores that a judge gave to other data than those at hand."""
+
+
+class UnjudgeableItem(ChainCheckError):
+    """An item that a judge cannot be asked about: no passages, or more than the model can read.
+
+    Args:
+        problem: what is wrong, without a full stop.
+        item: the item's id.
+        remedy: what to do, a whole sentence without a full stop at its end.
+    """
+
+    def __init__(self, problem: str, *, item: object, remedy: str | None = None) -> None:
+        self.item = item
+        super().__init__(_one_line(f"item {quote(item)}: {problem}"), remedy=remedy)
 
 
 class LogInUse(ChainCheckError):
