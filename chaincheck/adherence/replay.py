@@ -26,6 +26,7 @@ __all__ = [
     "Constraint",
     "Contradiction",
     "Grounding",
+    "Name",
     "Protocol",
     "Readings",
     "Recorded",
@@ -41,7 +42,8 @@ __all__ = [
 ]
 
 SCHEMA = "chaincheck.replay/1"
-ATOM_ID = "^[a-z][a-z0-9_]{0,63}$"
+# In Python "$" also matches before a line feed at the end, which JSON Schema's does not.
+ATOM_ID = r"^[a-z][a-z0-9_]{0,63}$(?!\n)"
 
 Role: TypeAlias = Literal["judge", "context", "procedure"]
 SourceKind: TypeAlias = Literal["protocol", "context", "question", "response", "rationale", "trace"]
@@ -154,9 +156,9 @@ class Span(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     source: str
-    start: int
-    end: int
-    quote: str
+    start: Annotated[int, msgspec.Meta(extra_json_schema={"minimum": 0})]
+    end: Annotated[int, msgspec.Meta(extra_json_schema={"minimum": 1})]
+    quote: Annotated[str, msgspec.Meta(extra_json_schema={"minLength": 1})]
 
 
 class Annotation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
