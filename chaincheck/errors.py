@@ -24,6 +24,7 @@ The tree::
     │       ├── AlteredScores       scores that are not those that a judge is on record with
     │       └── ForeignScores       scores that a judge gave to other data
     ├── UnjudgeableItem             an item that a judge cannot be asked about
+    ├── ServerFailed                a server that did not answer, or not as it was asked to
     ├── LogInUse                    a judgment log that another process is writing
     ├── UnwritableOutput            a path that cannot be written, or a full disk
     ├── NotebookFailed              a notebook's cell that raised; exit 1
@@ -60,6 +61,7 @@ __all__ = [
     "MissingScore",
     "NotebookFailed",
     "PathLike",
+    "ServerFailed",
     "UnjudgeableItem",
     "UnknownScore",
     "UnreadableFile",
@@ -250,6 +252,30 @@ class UnjudgeableItem(ChainCheckError):
     def __init__(self, problem: str, *, item: object, remedy: str | None = None) -> None:
         self.item = item
         super().__init__(_one_line(f"item {quote(item)}: {problem}"), remedy=remedy)
+
+
+class ServerFailed(ChainCheckError):
+    """A server that did not answer, or whose reply is not what it was asked for.
+
+    Args:
+        problem: what is wrong, without a full stop.
+        endpoint: the address that was asked; holds no credentials.
+        item: the id of the item that it was asked about, if it was one.
+        remedy: what to do, a whole sentence without a full stop at its end.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        endpoint: str,
+        item: object | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.endpoint = endpoint
+        self.item = item
+        who = "" if item is None else f"item {quote(item)}: "
+        super().__init__(_one_line(f"{endpoint}: {who}{problem}"), remedy=remedy)
 
 
 class LogInUse(ChainCheckError):
