@@ -18,6 +18,7 @@ The tree::
     │   ├── UnknownScore            a score for no item of the data
     │   ├── InvalidReplay           a replay or a protocol that is refused; has a code and a place
     │   ├── InvalidPrompt           a prompt's file that does not make a prompt
+    │   ├── InvalidModel            a model folder, or a package with one, that cannot be used
     │   └── IntegrityError          exit 3: a record that cannot be trusted
     │       ├── DamagedLog          a record that is not as it was written, or not in its place
     │       ├── ForeignLog          a log of another instrument, or a file that is no log
@@ -52,6 +53,7 @@ __all__ = [
     "InputError",
     "IntegrityError",
     "InvalidItem",
+    "InvalidModel",
     "InvalidPrompt",
     "InvalidScore",
     "LogInUse",
@@ -216,6 +218,10 @@ class InvalidReplay(InputError):
         self.json_path = json_path
         self.reason = problem
         super().__init__(f"{code} at {json_path}: {problem}", path=path, line=line, remedy=remedy)
+
+
+class InvalidModel(InputError):
+    """A model that is not there, is damaged, or would run foreign code when it is loaded."""
 
 
 class IntegrityError(InputError):
