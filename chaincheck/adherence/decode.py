@@ -39,6 +39,7 @@ __all__ = [
     "decode_protocol",
     "decode_replay",
     "protocol_from",
+    "read_file",
     "read_protocol",
     "read_replay",
     "recorded_from",
@@ -310,8 +311,12 @@ def decode_protocol(raw: bytes, *, path: PathLike) -> Protocol:
         raise refusal.of_file(path) from None
 
 
-def _read(path: PathLike) -> bytes:
-    """Read a file, but never much more than is allowed."""
+def read_file(path: PathLike) -> bytes:
+    """Read a file, plain or gzipped, but never much more than is allowed.
+
+    Raises:
+        UnreadableFile: the bytes cannot be had.
+    """
     with open_bytes(path) as file:
         try:
             return file.read(LIMITS.size + 1)
@@ -326,7 +331,7 @@ def read_replay(path: PathLike) -> Recorded:
         UnreadableFile: the bytes cannot be had.
         InvalidReplay: the replay is refused.
     """
-    return decode_replay(_read(path), path=path)
+    return decode_replay(read_file(path), path=path)
 
 
 def read_protocol(path: PathLike) -> Protocol:
@@ -336,4 +341,4 @@ def read_protocol(path: PathLike) -> Protocol:
         UnreadableFile: the bytes cannot be had.
         InvalidReplay: the protocol is refused.
     """
-    return decode_protocol(_read(path), path=path)
+    return decode_protocol(read_file(path), path=path)

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from chaincheck.adherence.refusals import LIMITS, Refusal, Trail
 from chaincheck.errors import quote
 
-__all__ = ["parse_json"]
+__all__ = ["parse_json", "refuse_surrogates"]
 
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _HALF_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -91,7 +91,7 @@ def parse_json(raw: bytes) -> Any:
     except RecursionError:
         raise Refusal("TOO_DEEP", None, "objects or arrays nested hundreds of levels") from None
     if _HALF_SURROGATE.search(raw):
-        _refuse_surrogates(value)
+        refuse_surrogates(value)
     return value
 
 
@@ -111,11 +111,15 @@ def _children(value: Any) -> list[tuple[str | int, Any]]:
     """List the parts of a value, last first, as a stack takes them."""
     if isinstance(value, dict):
         return list(value.items())[::-1]
-    return [*enumerate(value)][::-1] if isinstance(value, list) else []
+    return list[tuple[str | int, Any]](enumerate(value))[::-1] if isinstance(value, list) else []
 
 
-def _refuse_surrogates(value: Any) -> None:
-    """Refuse a string, key or value, that cannot be written as UTF-8."""
+def refuse_surrogates(value: Any) -> None:
+    """Refuse a string, key or value, that cannot be written as UTF-8.
+
+    Raises:
+        Refusal: ``HALF_SURROGATE``.
+    """
     stack: list[tuple[Any, Trail]] = [(value, None)]
     while stack:
         value, trail = stack.pop()
