@@ -101,7 +101,8 @@ def compare(
 @click.command(
     epilog=examples(
         "chaincheck noise --data t.jsonl.gz --scores batch1.jsonl --rescores batch32.jsonl",
-        "chaincheck noise --data t.jsonl.gz --scores fp32.jsonl --rescores bf16.jsonl --json -",
+        "chaincheck noise --data t.jsonl.gz --scores fp32.jsonl --rescores bf16.jsonl "
+        "--vary dtype --json -",
     )
 )
 @click.option("--scores", required=True, type=click.Path(), help="The scores to be used.")
@@ -110,6 +111,12 @@ def compare(
     required=True,
     type=click.Path(),
     help="The same judge's, of another batch size, precision or device.",
+)
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="KEY",
+    help="A key of the instrument that may differ, such as the precision; may be repeated.",
 )
 @measuring
 @exchanges_option

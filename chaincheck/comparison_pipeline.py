@@ -13,6 +13,12 @@ import numpy as np
 from chaincheck.comparison import compare
 from chaincheck.comparison_reports import JudgeComparison, NoiseReport
 from chaincheck.errors import PathLike, UsageError
+from chaincheck.instruments import (
+    Judges,
+    check_one_instrument,
+    compared_notes,
+    rescored_notes,
+)
 from chaincheck.matching import Matched, join_both, match, names_of
 from chaincheck.noise import measure_noise
 from chaincheck.results import By
@@ -47,7 +53,6 @@ def compare_files(
     *,
     against_data: Sequence[PathLike] | None = None,
     names: tuple[str, str] | None = None,
-    instruments: tuple[str, str] | None = None,
     exclude: Sequence[str] = (),
     allow_missing: bool = False,
     cluster: str = "triplet",
@@ -65,7 +70,6 @@ def compare_files(
         against_data: the files that the second judge scored, if they are others; refused unless
             they hold the same data.
         names: the judges' names; by default those of the score files.
-        instruments: the judges' fingerprints, if known.
         exclude: true/false columns; a triplet with a true one is dropped and counted.
         allow_missing: drop triplets that either judge has not scored, instead of refusing them.
         cluster: what is resampled and exchanged: "triplet", "question" or "bridge".
@@ -78,7 +82,7 @@ def compare_files(
         UsageError: the two are about different data, or an option cannot be used.
         InputError: a file cannot be used.
     """
-    first, second = join_both(
+    (first, second), judges = join_both(
         data,
         (scores, against),
         second_data=against_data,
@@ -89,7 +93,7 @@ def compare_files(
         first,
         second,
         names=names or names_of(scores, against),
-        instruments=instruments,
+        judges=judges,
         allow_missing=allow_missing,
         cluster=cluster,
         resamples=resamples,
@@ -104,7 +108,7 @@ def compare_joined(
     second: Joined,
     *,
     names: tuple[str, str] = ("first", "second"),
-    instruments: tuple[str, str] | None = None,
+    judges: Judges = (None, None),
     allow_missing: bool = False,
     cluster: str = "triplet",
     resamples: int = 2000,
@@ -120,7 +124,7 @@ def compare_joined(
         first: the first judge's scores.
         second: the second judge's.
         names: the judges' names, which must differ unless their scores are the same.
-        instruments: the judges' fingerprints, if known.
+        judges: whose scores they are, where that is known.
         allow_missing: drop triplets that only one of them has, and count them.
         cluster: what is resampled and exchanged: "triplet", "question" or "bridge".
         resamples: bootstrap resamples.
@@ -131,11 +135,8 @@ def compare_joined(
     Raises:
         UsageError: the two are about different data, or an option cannot be used.
     """
-    matched = match(first, second, names, allow_missing=allow_missing)
+    matched = match(first, second, names, judges=judges, allow_missing=allow_missing)
     by = _unit(cluster, matched)
-    notes = list(matched.notes)
-    if instruments is not None and instruments[0] == instruments[1]:
-        notes.append(f"both are the instrument {instruments[0]}, scored twice: see noise")
     rows = tuple(
         compare(
             one,
@@ -154,7 +155,8 @@ def compare_joined(
         signature=matched.signature(method, resamples, seed),
         names=names,
         dropped=matched.dropped,
-        notes=tuple(notes),
+        notes=matched.notes + compared_notes(judges, names),
+        judges=judges,
         rows=rows,
     )
 
@@ -165,7 +167,7 @@ def noise_files(
     rescores: PathLike,
     *,
     names: tuple[str, str] | None = None,
-    instruments: tuple[str, str] | None = None,
+    vary: Sequence[str] = (),
     exclude: Sequence[str] = (),
     allow_missing: bool = False,
     cluster: str = "triplet",
@@ -181,8 +183,7 @@ def noise_files(
         scores: the scores that are to be used.
         rescores: the same judge's, with another batch size, precision or device.
         names: names of the two runs; by default those of the score files.
-        instruments: fingerprints of the judge in the two runs, if known. Precision may be part
-            of a fingerprint: leave them out to compare precisions.
+        vary: keys of the instrument that may differ between the runs, such as its precision.
         exclude: true/false columns; a triplet with a true one is dropped and counted.
         allow_missing: drop triplets that either run lacks, instead of refusing them.
         cluster: what is resampled and exchanged for the shift of EE.
@@ -196,16 +197,12 @@ def noise_files(
             be used.
         InputError: a file cannot be used.
     """
-    if instruments is not None and instruments[0] != instruments[1]:
-        raise UsageError(
-            f"the scores are of different instruments, {instruments[0]} and {instruments[1]}",
-            remedy="Noise is of one judge; hold two against each other with compare",
-        )
-    first, second = join_both(
+    (first, second), judges = join_both(
         data, (scores, rescores), exclude=exclude, allow_missing=allow_missing
     )
     found = names or names_of(scores, rescores)
-    matched = match(first, second, found, allow_missing=allow_missing)
+    varied = check_one_instrument(judges, found, vary)
+    matched = match(first, second, found, judges=judges, allow_missing=allow_missing)
     by = _unit(cluster, matched)
     rows = tuple(
         measure_noise(
@@ -225,6 +222,7 @@ def noise_files(
         signature=matched.signature(method, resamples, seed),
         names=found,
         dropped=matched.dropped,
-        notes=matched.notes,
+        notes=matched.notes + varied + rescored_notes(judges, found),
+        judges=judges,
         rows=rows,
     )

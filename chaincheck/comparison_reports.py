@@ -12,6 +12,7 @@ from tabulate import tabulate
 
 from chaincheck.atomic import write_bytes
 from chaincheck.errors import PathLike
+from chaincheck.instruments import Judges
 from chaincheck.intervals import Interval
 from chaincheck.noise import PROBABILITIES, NoiseFloor
 from chaincheck.paired_results import QUANTITIES, PairedDifference
@@ -37,12 +38,14 @@ class _Report:
         names: the first judge's name and the second's.
         dropped: triplets left out, by judge and reason.
         notes: doubts about the whole, each a sentence.
+        judges: whose scores they are; None where no statement says.
     """
 
     signature: Signature
     names: tuple[str, str]
     dropped: dict[str, dict[str, int]]
     notes: tuple[str, ...]
+    judges: Judges
 
     def to_dict(self) -> dict[str, Any]:
         """The object that ``--json`` writes."""
@@ -50,6 +53,7 @@ class _Report:
             "signature": str(self.signature),
             "first": self.names[0],
             "second": self.names[1],
+            "judges": [None if judge is None else judge.summary() for judge in self.judges],
             "dropped": self.dropped,
             "notes": list(self.notes),
         }

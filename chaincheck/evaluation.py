@@ -16,6 +16,7 @@ from chaincheck.atomic import write_bytes
 from chaincheck.cells import CellScores
 from chaincheck.errors import PathLike, UsageError
 from chaincheck.intervals import Interval
+from chaincheck.judges.attribution import Attribution, attributed
 from chaincheck.results import By, Selectivity, Signature, report
 from chaincheck.scores import join_files
 from chaincheck.selectivity import measure_all
@@ -42,11 +43,13 @@ class Evaluation:
         rows: one for each file and variant.
         signature: what data, judge and method they belong to.
         dropped: triplets left out, by reason.
+        judge: whose scores they are, with the caveats; None where that is not known.
     """
 
     rows: tuple[Selectivity, ...]
     signature: Signature
     dropped: dict[str, int]
+    judge: Attribution | None = None
 
     def by_file(self) -> dict[str, list[Selectivity]]:
         """The rows under the name of their file, in order: what the figures take."""
@@ -57,7 +60,10 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """The object that ``--json`` writes."""
-        return {**report(self.rows, self.signature), "dropped": self.dropped}
+        found = {**report(self.rows, self.signature), "dropped": self.dropped}
+        if self.judge is not None:
+            found |= {"judge": self.judge.summary(), "caveats": list(self.judge.caveats)}
+        return found
 
     def to_json(self) -> str:
         """The object as indented JSON text."""
@@ -71,6 +77,8 @@ class Evaluation:
         """A table with one row a variant, the doubts beside the numbers, and the signature."""
         lines = [table(self.rows)]
         lines += [f"dropped {count:,} triplets: {why}" for why, count in self.dropped.items()]
+        if self.judge is not None:
+            lines += [f"caveat: {caveat}" for caveat in self.judge.caveats]
         return "\n".join([*lines, str(self.signature)])
 
 
@@ -112,7 +120,8 @@ def evaluate_cells(
     cells: Sequence[CellScores],
     *,
     data_hash: str,
-    judge: str,
+    judge: str | Attribution,
+    scores_hash: str | None = None,
     dropped: dict[str, int] | None = None,
     cluster: str = "triplet",
     resamples: int = 2000,
@@ -124,7 +133,8 @@ def evaluate_cells(
     Args:
         cells: one entry for each file and variant.
         data_hash: hash of the data that was scored.
-        judge: fingerprint of the judge, or the hash of its scores.
+        judge: whose scores these are; the hash of the scores where that is not known.
+        scores_hash: hash of the scores, where it is.
         dropped: triplets left out, by reason.
         cluster: a key of ``BY``.
         resamples: bootstrap resamples.
@@ -141,14 +151,15 @@ def evaluate_cells(
     rows = measure_all(cells, seed=seed, resamples=resamples, level=level, by=BY[cluster])
     signature = Signature(
         data=data_hash,
-        judge=judge,
+        judge=judge if isinstance(judge, str) else judge.fingerprint,
         n=int(np.sum([row.n for row in rows])),
         interval=f"contrast{level * 100:g} by {cluster}",
         resamples=resamples,
         seed=seed,
         version=__version__,
+        scores=scores_hash,
     )
-    return Evaluation(rows, signature, dropped or {})
+    return Evaluation(rows, signature, dropped or {}, None if isinstance(judge, str) else judge)
 
 
 def evaluate_files(
@@ -176,12 +187,16 @@ def evaluate_files(
 
     Raises:
         InputError: the data or the scores cannot be used.
+        IntegrityError: a statement beside the scores says that a judge gave others, or gave
+            these to other data.
     """
+    judge = attributed(data, scores)
     joined = join_files(data, scores, exclude=exclude, allow_missing=allow_missing)
     return evaluate_cells(
         joined.cells,
         data_hash=joined.data_hash,
-        judge=joined.scores_hash,
+        judge=judge or joined.scores_hash,
+        scores_hash=joined.scores_hash if judge else None,
         dropped=joined.dropped,
         cluster=cluster,
         resamples=resamples,

@@ -15,6 +15,8 @@ import numpy as np
 from chaincheck import __version__
 from chaincheck.cells import CellScores
 from chaincheck.errors import PathLike, UsageError, quote
+from chaincheck.instruments import Judges
+from chaincheck.judges.attribution import attributed, contents_of
 from chaincheck.results import Signature
 from chaincheck.scores import Joined, join_files
 
@@ -35,6 +37,7 @@ class Matched:
         dropped: triplets left out, by judge and reason, under "both" where that is the same for
             the two; under "compared" those that one judge has and the other has not.
         notes: doubts, each a sentence.
+        judges: whose scores they are; None where no statement says.
     """
 
     rows: tuple[tuple[CellScores, CellScores, tuple[str, ...]], ...]
@@ -43,13 +46,19 @@ class Matched:
     hashes: tuple[str, str]
     dropped: dict[str, dict[str, int]]
     notes: tuple[str, ...]
+    judges: Judges = (None, None)
 
     def signature(self, interval: str, resamples: int, seed: int) -> Signature:
-        """One line that names the data and both judges."""
-        judges = zip(self.names, self.hashes, strict=True)
+        """One line that names the data and both judges: by instrument, else by their scores."""
+        prints = [
+            found if judge is None else judge.fingerprint
+            for judge, found in zip(self.judges, self.hashes, strict=True)
+        ]
+        judges = zip(self.names, prints, strict=True)
         return Signature(
             data=self.data_hash,
             judge=",".join(f"{name}={found}" for name, found in judges),
+            scores=",".join(self.hashes) if any(self.judges) else None,
             n=sum(first.n for first, _, _ in self.rows),
             interval=interval,
             resamples=resamples,
@@ -71,8 +80,8 @@ def join_both(
     second_data: Sequence[PathLike] | None = None,
     exclude: Sequence[str] = (),
     allow_missing: bool = False,
-) -> tuple[Joined, Joined]:
-    """Join two score files to their triplets.
+) -> tuple[tuple[Joined, Joined], Judges]:
+    """Join two score files to their triplets, and say whose scores they hold.
 
     Args:
         data: triplet files.
@@ -83,12 +92,26 @@ def join_both(
 
     Raises:
         InputError: a file cannot be used.
+        IntegrityError: a statement beside the scores says that a judge gave others, or gave
+            these to other data.
+        UsageError: the data of the second have other questions or passages under the same ids.
     """
+    places = (data, second_data or data)
+    one, other = (attributed(files, found) for files, found in zip(places, scores, strict=True))
     first, second = (
         join_files(files, found, exclude=exclude, allow_missing=allow_missing)
-        for files, found in zip((data, second_data or data), scores, strict=True)
+        for files, found in zip(places, scores, strict=True)
     )
-    return first, second
+    if second_data and first.data_hash == second.data_hash:
+        contents = [dict(item for path in files for item in contents_of(path)) for files in places]
+        changed = [name for name, found in contents[0].items() if contents[1].get(name) != found]
+        if changed:
+            raise UsageError(
+                f"the data are not the same: {len(changed):,} items have the same ids and other "
+                f"passages, such as item {quote(changed[0])}",
+                remedy="Score the same triplet files with both judges",
+            )
+    return (first, second), (one, other)
 
 
 def _places(joined: Joined, *, by_file: bool) -> dict[_Key, tuple[int, int]]:
@@ -139,7 +162,12 @@ def _check_names(first: Joined, second: Joined, names: tuple[str, str]) -> None:
 
 
 def match(
-    first: Joined, second: Joined, names: tuple[str, str], *, allow_missing: bool = False
+    first: Joined,
+    second: Joined,
+    names: tuple[str, str],
+    *,
+    judges: Judges = (None, None),
+    allow_missing: bool = False,
 ) -> Matched:
     """Bring two judges' scores into one order of triplets.
 
@@ -149,6 +177,7 @@ def match(
         first: the first judge's scores.
         second: the second judge's.
         names: the judges' names, which must differ unless their scores are the same.
+        judges: whose scores they are, where that is known.
         allow_missing: drop triplets that only one of them has, and count them.
 
     Raises:
@@ -193,6 +222,7 @@ def match(
         hashes=(first.scores_hash, second.scores_hash),
         dropped={name: reasons for name, reasons in dropped.items() if reasons},
         notes=("both score files hold the same scores",) if same else (),
+        judges=judges,
     )
 
 

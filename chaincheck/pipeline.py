@@ -16,11 +16,13 @@ from typing import Any, Protocol
 
 import msgspec
 
-from chaincheck.atomic import open_output, refuse_clashes, write_lines
+from chaincheck.atomic import open_output, refuse_clashes
 from chaincheck.errors import InvalidScore, PathLike, UsageError
 from chaincheck.evaluation import Evaluation, evaluate_files
 from chaincheck.items import VARIANTS, Item, encode_item, read_items, write_items
 from chaincheck.judges import CUES, Judge, Judgment, open_judge
+from chaincheck.judges.attribution import Ledger, attribution_path
+from chaincheck.judges.log_format import check_judgment
 from chaincheck.judges.record import LiveJudge, RecordedJudge, with_log
 from chaincheck.reports import BuildReport
 from chaincheck.sources import EMBEDDED, open_source
@@ -164,6 +166,8 @@ def score_file(
 ) -> ScoringSummary:
     """Score every item of a file and write the scores, whole or not at all.
 
+    Beside the scores stands a statement of whose they are, see ``judges.attribution``.
+
     Args:
         data: triplets.
         judge: a judge, or what ``open_judge`` understands; None to replay a log by whichever
@@ -180,7 +184,8 @@ def score_file(
         UnwritableOutput: the scores cannot be written.
         UsageError: neither a judge nor a log is given.
     """
-    refuse_clashes([out], [data, log, judge if isinstance(judge, str) else None])
+    beside = attribution_path(out)
+    refuse_clashes([out, beside], [data, log, judge if isinstance(judge, str) else None])
     chosen = open_judge(judge) if isinstance(judge, str) else judge
     with contextlib.ExitStack() as stack:
         logged: RecordedJudge | LiveJudge | None = None
@@ -194,13 +199,24 @@ def score_file(
                 "there is no judge to ask" if chosen is None else "there is no log to record in",
                 remedy="Name a judge with --judge, and a judgment log with --log",
             )
+        ledger = Ledger(chosen)
         items: Iterator[Item] = progress(read_items(data), what=f"scoring with {chosen.name}")
-        count = write_lines(out, (_score_line(one, out) for one in chosen.score(items)))
+        # What is entered last takes its place first: should the machine stop between the two,
+        # the statement stands beside other scores and is refused.
+        with open_output(out) as file, contextlib.ExitStack() as last:
+            statement = last.enter_context(open_output(beside)) if beside else None
+            for judgment in chosen.score(ledger.given(items)):
+                file.write(_score_line(judgment, out) + b"\n")
+                ledger.said(judgment)
+            found = ledger.statement(logged.provenance() if logged else None)
+            if statement:
+                statement.write(found.to_json())
         told = logged.provenance().to_text() if logged else None
-    return ScoringSummary(chosen.name, chosen.fingerprint, count, str(out), told)
+    return ScoringSummary(chosen.name, chosen.fingerprint, found.items, str(out), told)
 
 
 def _score_line(judgment: Judgment, out: PathLike) -> bytes:
+    check_judgment(judgment, path=out)
     if judgment.score is None:
         raise InvalidScore(
             f"the judge could only bound this score: {judgment.bounds}",

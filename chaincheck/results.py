@@ -104,12 +104,15 @@ class Signature:
 
     Attributes:
         data: hash of the data.
-        judge: fingerprint of the judge.
+        judge: fingerprint of the judge; the hash of its scores where it is not known whose they
+            are, and ``scores`` is None.
         n: number of triplets.
         interval: interval method, such as "contrast95 by triplet".
         resamples: bootstrap resamples.
         seed: seed of the generator.
         version: version of chaincheck.
+        scores: hash of the scores, where the judge is known: one judge may give others when it
+            is asked again.
     """
 
     data: str
@@ -119,10 +122,12 @@ class Signature:
     resamples: int
     seed: int
     version: str
+    scores: str | None = None
 
     def __str__(self) -> str:
+        scores = "" if self.scores is None else f"|scores:{self.scores}"
         return (
-            f"data:{self.data}|judge:{self.judge}|n:{self.n}|interval:{self.interval}"
+            f"data:{self.data}|judge:{self.judge}{scores}|n:{self.n}|interval:{self.interval}"
             f"|resamples:{self.resamples}|seed:{self.seed}|chaincheck:{self.version}"
         )
 

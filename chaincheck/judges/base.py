@@ -4,7 +4,9 @@ Three members are required (``name``, ``fingerprint``, ``score``). Three more ar
 read through functions that know a default: a judge that has them can be recorded in full.
 
 - ``instrument``: everything that can change a score, as a plain mapping (``instrument_of``).
-- ``acquisition``: how the scores were got, as a plain mapping (``acquisition_of``).
+- ``acquisition``: how the scores were got, as a plain mapping (``acquisition_of``). A judge that
+  may answer otherwise when it is asked again, such as a server, says ``"deterministic": False``
+  there: it stands as a caveat under every number that is made of its scores.
 - ``reads``: the names of the item's attributes that reach the judge (``reads_of``).
 """
 
@@ -158,7 +160,7 @@ def _plain(mapping: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
-    if isinstance(value, Mapping) and value:
+    if isinstance(value, Mapping) and (value or not path):
         for key in value:
             yield from _leaves(value[key], f"{path}.{key}" if path else str(key))
     else:

@@ -2,7 +2,8 @@
 
 - *instrument*: everything that can change a score. It is the judge's fingerprint, one for a log.
 - *acquisition*: batch, hardware, retries, versions. One log may hold several; they are a caveat,
-  not another judge.
+  not another judge. One that holds ``"deterministic": False`` says that the judge, asked again,
+  may answer otherwise; so does a caveat then.
 - *judgments used*: the contents that were asked for with their scores, in no order. What a log
   holds beyond these does not change it.
 """
@@ -11,8 +12,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from chaincheck.errors import quote
@@ -37,6 +38,7 @@ class Provenance:
         used: how many different contents were judged.
         logs: digest of the last line of each log, by path.
         caveats: what to doubt about them, each a sentence.
+        acquisitions: how the judgments were got, in full, by hash; only those that were used.
     """
 
     judge: str
@@ -46,6 +48,7 @@ class Provenance:
     used: int
     logs: dict[str, str]
     caveats: tuple[str, ...] = ()
+    acquisitions: Mapping[str, dict[str, Any]] = field(default_factory=dict, repr=False)
 
     def to_text(self) -> str:
         """The three hashes on one line, and a line for each caveat."""
@@ -81,7 +84,7 @@ def _hash_lines(lines: Iterable[str]) -> str:
 
 
 class Used:
-    """What of the logs was given out."""
+    """What was given out: of a log, or by a judge that is asked without one."""
 
     def __init__(self) -> None:
         self._signed: dict[str, str] = {}
@@ -91,15 +94,25 @@ class Used:
         self._bounded = 0
 
     def add(self, record: Record) -> None:
-        """Note a judgment that is given out; one of the same content counts once."""
-        if record.content in self._signed:
+        """Note a recorded judgment that is given out; one of the same content counts once."""
+        self.note(record, content=record.content, acquisition=record.acquisition)
+
+    def note(self, judgment: Judgment, *, content: str, acquisition: str) -> None:
+        """Note a judgment that is given out; one of the same content counts once.
+
+        Args:
+            judgment: what the judge said.
+            content: hash of what it judged, see ``content_of``.
+            acquisition: hash of how the judgment was got.
+        """
+        if content in self._signed:
             return
-        self._signed[record.content] = signed(record.content, record)
-        self._acquisitions[record.acquisition] += 1
-        self._flags.update(record.flags)
-        self._bounded += record.score is None
-        if record.model is not None:
-            self._models[record.model] += 1
+        self._signed[content] = signed(content, judgment)
+        self._acquisitions[acquisition] += 1
+        self._flags.update(judgment.flags)
+        self._bounded += judgment.score is None
+        if judgment.model is not None:
+            self._models[judgment.model] += 1
 
     def provenance(
         self, header: Header, acquisitions: dict[str, dict[str, Any]], logs: dict[str, str]
@@ -121,9 +134,20 @@ class Used:
             used=len(self._signed),
             logs=logs,
             caveats=tuple(self._caveats(acquisitions)),
+            acquisitions={name: acquisitions[name] for name in hashes},
         )
 
     def _caveats(self, acquisitions: dict[str, dict[str, Any]]) -> Iterator[str]:
+        unsteady = sum(
+            count
+            for name, count in self._acquisitions.items()
+            if acquisitions[name].get("deterministic") is False
+        )
+        if unsteady:
+            yield (
+                f"the judge is not deterministic: asked again it may answer otherwise "
+                f"({unsteady:,} judgments)"
+            )
         if len(self._acquisitions) > 1:
             settings = [acquisitions[name] for name in self._acquisitions]
             keys = sorted({key for one in settings[1:] for key in differences(settings[0], one)})

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from chaincheck.errors import MissingScore, PathLike
 from chaincheck.items import Item
+from chaincheck.judges.attribution import check_scores, read_attribution
 from chaincheck.judges.base import Judgment, fingerprint_of
-from chaincheck.scores import hash_scores, read_scores
+from chaincheck.score_files import hash_scores, read_scores
 
 __all__ = ["RecordedScores"]
 
@@ -16,8 +18,10 @@ __all__ = ["RecordedScores"]
 class RecordedScores:
     """The scores of a file, served by item id.
 
-    The fingerprint is the hash of the scores themselves, sorted by item: who made them is not
-    known, so the scores are all the identity there is, and the order of the lines is none.
+    The fingerprint is the hash of the scores themselves, sorted by item: the scores are all the
+    identity there is, and the order of the lines is none. Where a statement beside the file says
+    whose they are, it must fit them; the judge that it names stands in the acquisition, for what
+    is served by item id alone cannot be held against what that judge read.
 
     Args:
         path: a score file, one ``{"item_id": ..., "score": number}`` a line.
@@ -25,11 +29,19 @@ class RecordedScores:
 
     Raises:
         InputError: the file cannot be read, or holds something that is not a score.
+        AlteredScores: a statement beside the file says that a judge gave other scores.
     """
 
     def __init__(self, path: PathLike, name: str | None = None) -> None:
         self._path = path
         self._scores = read_scores(path)
+        stated = read_attribution(path)
+        self.acquisition: dict[str, Any] = {}
+        if stated is not None:
+            check_scores(stated, self._scores, path)
+            self.acquisition = {
+                "recorded from": {"judge": stated.judge, "instrument": stated.fingerprint}
+            }
         self.name = name or Path(path).name.split(".")[0]
         self.fingerprint = fingerprint_of(
             {"judge": "recorded", "scores": hash_scores(self._scores)}
