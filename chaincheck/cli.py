@@ -1,7 +1,8 @@
 """The command line: one thin function a command, no logic.
 
 Exit codes: 0 success, 1 a check that was measured and failed (or a notebook cell that raised),
-2 bad input or bad usage, 3 a judgment log that is damaged or of another judge, 130 interrupted.
+2 bad input or bad usage, 3 a record that cannot be trusted (a judgment log that is damaged or of
+another judge, scores that were altered or are of other data), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import click
 
 from chaincheck import __version__
 from chaincheck.cli_comparison import closed_book, compare, noise, power
+from chaincheck.cli_models import model
 from chaincheck.cli_options import emit, examples, json_option, measuring, plot_option
 from chaincheck.errors import ChainCheckError
 
@@ -215,7 +217,7 @@ def book(profile: str | None, out: str | None, root: str) -> None:
     click.echo(build_book(Path(root), profile=profile, out=Path(out) if out else None))
 
 
-for _other in (compare, noise, power, closed_book):
+for _other in (compare, noise, power, closed_book, model):
     command.add_command(_other)
 
 
@@ -252,4 +254,10 @@ def _guarded(action: Callable[[], Any]) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    return _guarded(lambda: command.main(args=arguments, standalone_mode=False))
+    from chaincheck.pipes import keep_pipes
+
+    def run() -> None:
+        with keep_pipes():
+            command.main(args=arguments, standalone_mode=False)
+
+    return _guarded(run)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from decimal import Decimal
 from typing import IO, Any, NoReturn, cast
 
 from chaincheck.errors import BrokenLine, PathLike, UnreadableFile, quote
+from chaincheck.pipes import open_raw
 
 __all__ = [
     "LONGEST_LINE",
@@ -41,10 +41,45 @@ _OTHER_FORMATS = (
     (b"\x28\xb5\x2f\xfd", "zstd-compressed"),
     (b"PAR1", "a parquet file"),
 )
+_LONGEST_MAGIC = 6
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-# A whole string, or one structural byte, or the quote of a string whose end is not read yet.
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
+# What holds no structure at the level of the array's elements (_FLAT) or inside one (_DEEP): text
+# between marks, whole strings, whole objects and arrays that hold no other.
+_STRING = rb'"(?:[^"\\]++|\\.)*+"'
+_INNERMOST = rb'\{(?:[^"\[\]{}]++|%s)*+\}|\[(?:[^"\[\]{}]++|%s)*+\]' % (_STRING, _STRING)
+_FLAT = re.compile(rb'(?:[^"\[\]{},]++|%s|%s)*+' % (_STRING, _INNERMOST), re.DOTALL)
+_DEEP = re.compile(rb'(?:[^"\[\]{}]++|%s|%s)*+' % (_STRING, _INNERMOST), re.DOTALL)
+_IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
+_DEEPEST = 100_000  # beyond, nothing decodes; each level would cost a step
 _HALF_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+class _Headed(io.RawIOBase):
+    """Bytes already taken from a stream that cannot go back, and then the rest of it."""
+
+    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
+        self._head = head
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._head:
+            return cast(io.BufferedReader, self._rest).readinto1(buffer)
+        size = min(len(buffer), len(self._head))
+        buffer[:size], self._head = self._head[:size], self._head[size:]
+        return size
+
+    def close(self) -> None:
+        self._rest.close()
+        super().close()
+
+
+def _first_bytes(raw: IO[bytes]) -> tuple[bytes, IO[bytes]]:
+    """Return the first bytes, and a stream of all; a slow pipe may give them one by one."""
+    head = raw.read(_LONGEST_MAGIC)
+    return head, cast(IO[bytes], io.BufferedReader(_Headed(head, raw), _CHUNK))
 
 
 def open_bytes(path: PathLike) -> IO[bytes]:
@@ -54,8 +89,7 @@ def open_bytes(path: PathLike) -> IO[bytes]:
         UnreadableFile: missing, a folder, not permitted, or packed in another way.
     """
     try:
-        raw = io.BufferedReader(io.FileIO(os.fspath(path)), _CHUNK)
-        head = raw.peek(8)[:8]
+        head, raw = _first_bytes(open_raw(path))
     except FileNotFoundError:
         raise UnreadableFile("no such file", path=path, remedy="Check the path") from None
     except IsADirectoryError:
@@ -131,25 +165,29 @@ def read_lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
             as UTF-16 or with a byte-order mark.
         BrokenLine: a line longer than ``LONGEST_LINE``; it is never read whole.
     """
-    number = 0
-    found = False
     with open_bytes(path) as file:
-        while True:
-            try:
-                line = file.readline(LONGEST_LINE + 1)
-            except (EOFError, zlib.error, OSError) as cause:
-                raise _unreadable(cause, path, number) from None
-            if not line:
-                break
-            number += 1
-            if number == 1:
-                _check_mark(line, path)
-            if len(line) > LONGEST_LINE:
-                raise _too_long(path, number, "line")
-            line = line.strip(_SPACE)
-            if line:
-                found = True
-                yield number, line
+        yield from _lines(file, path, 0)
+
+
+def _lines(file: IO[bytes], path: PathLike, number: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that follow the first ``number`` ones, which are blank."""
+    found = False
+    while True:
+        try:
+            line = file.readline(LONGEST_LINE + 1)
+        except (EOFError, zlib.error, OSError) as cause:
+            raise _unreadable(cause, path, number) from None
+        if not line:
+            break
+        number += 1
+        if number == 1:
+            _check_mark(line, path)
+        if len(line) > LONGEST_LINE:
+            raise _too_long(path, number, "line")
+        line = line.strip(_SPACE)
+        if line:
+            found = True
+            yield number, line
     if not found:
         raise UnreadableFile("is empty", path=path, remedy="It should hold one JSON object a line")
 
@@ -161,50 +199,75 @@ def _broken_array(problem: str, path: PathLike, line: int) -> BrokenLine:
 
 
 class _ArrayScanner:
-    """Cuts the bytes of a JSON array into its elements without decoding them."""
+    """Cuts the bytes behind a JSON array's opening bracket into its elements, undecoded.
 
-    def __init__(self, path: PathLike) -> None:
+    Every byte is looked at once, wherever the chunks end.
+
+    Args:
+        path: the file, for messages.
+        line: the line on which the array starts.
+    """
+
+    def __init__(self, path: PathLike, line: int) -> None:
         self._path = path
-        self._buffer = b""  # from the start of the element that is not whole yet
-        self._scanned = 0  # bytes of the buffer whose tokens have been seen
-        self._depth = 0
-        self.line = 1  # of the buffer's first byte
+        self._parts: list[bytes] = []  # of the element that is not whole yet
+        self._size = 0  # of these parts
+        self._depth = 1
+        self._in_string = False
+        self._escaped = False  # the chunk before ended in a backslash inside a string
+        self.line = line  # of the first of these parts
         self.count = 0
         self.whole = False
 
     def feed(self, chunk: bytes) -> Iterator[tuple[int, bytes]]:
         """Take the next bytes; yield the elements that they complete."""
-        self._buffer += chunk
         start = 0
-        for token in _TOKEN.finditer(self._buffer, self._scanned):
-            mark = token.group()
+        place = self._end_of_string(chunk, 0) if self._in_string else 0
+        while place < len(chunk) and not self.whole:
+            place = (_DEEP if self._depth > 1 else _FLAT).match(chunk, place).end()  # type: ignore[union-attr]
+            mark = chunk[place : place + 1]
+            place += 1
             if mark == b'"':
-                self._scanned = token.start()
-                break  # its end is in a later chunk
-            self._scanned = token.end()
-            if self.whole:
-                raise _broken_array("text after the array's end", self._path, self.line)
-            if mark in b"[{":
+                place = self._end_of_string(chunk, place)
+            elif mark and mark in b"[{":
                 self._depth += 1
-                if self._depth == 1:
-                    self.line += self._buffer.count(b"\n", start, token.end())
-                    start = token.end()
-            elif mark in b"]}":
+                if self._depth > _DEEPEST:
+                    raise _broken_array("nested too deep", self._path, self.line)
+            elif mark and mark in b"]}":
                 self._depth -= 1
                 self.whole = self._depth == 0
             if self.whole or (self._depth == 1 and mark == b","):
-                yield from self._element(self._buffer[start : token.start()])
-                start = token.end()
-        self._buffer = self._buffer[start:]
-        self._scanned -= start
-        if self.whole and self._buffer.strip(_SPACE):
+                yield from self._element(chunk[start : place - 1])
+                start = place
+            if self.whole and mark == b"}":
+                raise _broken_array("not JSON: the array ends in }", self._path, self.line)
+        rest = chunk[start:]
+        if not self.whole:
+            self._parts.append(rest)
+            self._size += len(rest)
+            if self._size > LONGEST_LINE:
+                raise _too_long(self._path, self._start(b"".join(self._parts)), "record")
+        elif rest.strip(_SPACE):
             raise _broken_array("text after the array's end", self._path, self.line)
-        if len(self._buffer) > LONGEST_LINE:
-            raise _too_long(self._path, self.line, "record")
 
-    def _element(self, raw: bytes) -> Iterator[tuple[int, bytes]]:
+    def _end_of_string(self, chunk: bytes, place: int) -> int:
+        """Return where a string that is open at ``place`` has ended; remember it if it has not."""
+        if self._escaped:
+            place += 1
+        place = _IN_STRING.match(chunk, place).end()  # type: ignore[union-attr]
+        self._escaped = chunk[place : place + 1] == b"\\"
+        self._in_string = chunk[place : place + 1] != b'"'
+        return len(chunk) if self._in_string else place + 1
+
+    def _start(self, raw: bytes) -> int:
+        """The line on which an element starts, behind the blanks before it."""
         lead = len(raw) - len(raw.lstrip(_SPACE))
-        line = self.line + raw.count(b"\n", 0, lead)
+        return self.line + raw.count(b"\n", 0, lead)
+
+    def _element(self, last: bytes) -> Iterator[tuple[int, bytes]]:
+        raw = b"".join([*self._parts, last])
+        self._parts, self._size = [], 0
+        line = self._start(raw)
         self.line += raw.count(b"\n")
         element = raw.strip(_SPACE)
         if len(element) > LONGEST_LINE:
@@ -216,18 +279,18 @@ class _ArrayScanner:
             raise _broken_array("an element of the array is missing", self._path, line)
 
 
-def _read_array(path: PathLike) -> Iterator[tuple[int, bytes]]:
+def _elements(file: IO[bytes], path: PathLike, line: int) -> Iterator[tuple[int, bytes]]:
     """Yield the elements of a JSON array, each with the line on which it starts."""
-    scanner = _ArrayScanner(path)
-    with open_bytes(path) as file:
-        while True:
-            try:
-                chunk = file.read(_CHUNK)
-            except (EOFError, zlib.error, OSError) as cause:
-                raise _unreadable(cause, path, scanner.line - 1) from None
-            if not chunk:
-                break
-            yield from scanner.feed(chunk)
+    scanner = _ArrayScanner(path, line)
+    file.read(1)  # the bracket
+    while True:
+        try:
+            chunk = file.read(_CHUNK)
+        except (EOFError, zlib.error, OSError) as cause:
+            raise _unreadable(cause, path, scanner.line - 1) from None
+        if not chunk:
+            break
+        yield from scanner.feed(chunk)
     if not scanner.whole:
         raise UnreadableFile(
             "the JSON array ends early",
@@ -321,24 +384,36 @@ def decode_object(raw: bytes, *, path: PathLike, line: int) -> dict[str, Any]:
 _NAMES = {list: "an array", str: "a string", bool: "true or false", type(None): "null"}
 
 
-def _is_array(path: PathLike) -> bool:
-    """Tell whether a file is one JSON array; whatever is wrong with it is told by its reader."""
-    with open_bytes(path) as file:
-        try:
-            return file.read(4096).lstrip(_SPACE).startswith(b"[")
-        except (EOFError, zlib.error, OSError):
-            return False
+def _skip_blank(file: IO[bytes], path: PathLike) -> tuple[int, bytes]:
+    """Pass over blanks; return how many line ends stood there, and the first byte behind them."""
+    reader = cast(io.BufferedReader, file)
+    lines = 0
+    try:
+        while seen := reader.peek(1):
+            rest = seen.lstrip(_SPACE)
+            lines += reader.read(len(seen) - len(rest)).count(b"\n")
+            if rest:
+                return lines, rest[:1]
+    except (EOFError, zlib.error, OSError) as cause:
+        raise _unreadable(cause, path, lines) from None
+    return lines, b""
 
 
 def read_records(path: PathLike) -> Iterator[tuple[int, bytes]]:
     """Yield the raw records of a file: its lines, or the elements of its one JSON array.
 
-    The original 2WikiMultiHopQA and HotpotQA files are arrays, the others are lines.
+    The original 2WikiMultiHopQA and HotpotQA files are arrays, the others are lines. The file is
+    opened once, so that a pipe will do.
 
     Raises:
         InputError: as ``read_lines``; also an array that is cut short or followed by text.
     """
-    return _read_array(path) if _is_array(path) else read_lines(path)
+    with open_bytes(path) as file:
+        lines, first = _skip_blank(file, path)
+        if first == b"[":
+            yield from _elements(file, path, lines + 1)
+        else:
+            yield from _lines(file, path, lines)
 
 
 def read_objects(path: PathLike) -> Iterator[tuple[int, dict[str, Any]]]:

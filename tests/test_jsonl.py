@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from decimal import Decimal
 from pathlib import Path
 
@@ -237,3 +238,49 @@ class TestArrays:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(jsonl, "_CHUNK", chunk)
             assert [row for _, row in objects(path)] == rows
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            b'"' + b"x" * 2**26 + b'"',
+            b'"' + b'\\"' * 2**25 + b'"',
+            b"[" + b"1," * 2**25 + b"1]",
+            b"[" + b"{}," * 2**24 + b"[],1]",
+            b"[" + b'"a\\\\",' * 2**23 + b"1]",
+        ],
+        ids=["text", "escapes", "numbers", "objects", "texts"],
+    )
+    def test_a_record_of_100_mb_is_refused_as_soon_as_a_line_is(
+        self, tmp_path: Path, body: bytes
+    ) -> None:
+        path = write(tmp_path / "a.json", b'\n[{"ok":1},\n{"a":' + body + body + b"}]")
+        start = time.process_time()
+        with pytest.raises(BrokenLine, match="the record is longer than 64 MiB") as caught:
+            objects(path)
+        assert caught.value.line == 3
+        assert time.process_time() - start < 8  # about 1; looking at bytes again took 10 to 50
+
+    def test_deep_arrays_cost_no_more(self, tmp_path: Path) -> None:
+        path = write(tmp_path / "a.json", b"[" * 2**22)
+        with pytest.raises(BrokenLine, match="nested too deep"):
+            objects(path)
+
+    @settings(max_examples=200, deadline=None)
+    @given(data=st.text('[]{},:"\\1a \n', max_size=30), chunk=st.integers(1, 8))
+    def test_what_is_no_array_is_refused_as_json_refuses_it(
+        self, tmp_path_factory: pytest.TempPathFactory, data: str, chunk: int
+    ) -> None:
+        path = tmp_path_factory.mktemp("arrays") / "a.json"
+        path.write_text(f"[{data}", encoding="utf-8")
+        try:
+            decoded = json.loads(f"[{data}", object_pairs_hook=jsonl._pairs)
+            good = bool(decoded) and all(isinstance(value, dict) for value in decoded)
+        except ValueError:
+            good = False
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(jsonl, "_CHUNK", chunk)
+            if good:
+                assert [row for _, row in objects(path)] == decoded
+            else:
+                with pytest.raises(InputError):
+                    objects(path)

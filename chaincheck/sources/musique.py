@@ -21,6 +21,7 @@ import msgspec
 from chaincheck.chains import Chain, Fact, Hop, Passage, Unusable
 from chaincheck.errors import PathLike
 from chaincheck.jsonl import read_objects
+from chaincheck.pipes import check_rereadable
 from chaincheck.sources.records import Record, Rows
 from chaincheck.sources.relations import kind_of, parse_step, pronoun_of, subject_kind_of
 
@@ -222,8 +223,10 @@ class Musique:
         travels with the chains of its twin.
 
         Raises:
-            InputError: the file is not MuSiQue's, or a record is broken.
+            InputError: the file is not MuSiQue's, or a record is broken; also a pipe that is not
+                kept, since the records are gone through twice.
         """
+        check_rereadable(path)
         yield from self.read_rows(lambda: read_objects(path), path)
 
     def read_rows(self, rows: Rows, path: PathLike) -> Iterator[Chain | Unusable]:
