@@ -206,17 +206,14 @@ def _apply_kleene(op: Operator, values: Sequence[bool | None]) -> bool | None:
         if decisive in values:
             return decisive
         return None if None in values else not decisive
-    first = values[0]
     if op == "not":
-        return None if first is None else not first
-    second = values[1]
+        return None if values[0] is None else not values[0]
     if op == "implies":
-        if first is False or second is True:
-            return True
-        return None if first is None or second is None else False
-    if first is None or second is None:
+        negated = None if values[0] is None else not values[0]
+        return _apply_kleene("or", (negated, values[1]))
+    if None in values:
         return None
-    return (first == second) is (op == "iff")
+    return (values[0] == values[1]) is (op == "iff")
 
 
 def to_json(expr: Expression) -> dict[str, Any]:
