@@ -188,12 +188,10 @@ def score_file(
     refuse_clashes([out, beside], [data, log, judge if isinstance(judge, str) else None])
     chosen = open_judge(judge) if isinstance(judge, str) else judge
     with contextlib.ExitStack() as stack:
-        logged: RecordedJudge | LiveJudge | None = None
         if log is not None:
-            logged = with_log(chosen, log, live=live)
-            if isinstance(logged, LiveJudge):
-                stack.enter_context(logged)
-            chosen = logged
+            chosen = with_log(chosen, log, live=live)
+            if isinstance(chosen, LiveJudge):
+                stack.enter_context(chosen)
         if chosen is None or (live and log is None):
             raise UsageError(
                 "there is no judge to ask" if chosen is None else "there is no log to record in",
@@ -208,10 +206,12 @@ def score_file(
             for judgment in chosen.score(ledger.given(items)):
                 file.write(_score_line(judgment, out) + b"\n")
                 ledger.said(judgment)
-            found = ledger.statement(logged.provenance() if logged else None)
+            # A log knows better than the judge at its end how each judgment was got.
+            logged = chosen.provenance() if isinstance(chosen, RecordedJudge | LiveJudge) else None
+            found = ledger.statement(logged)
             if statement:
                 statement.write(found.to_json())
-        told = logged.provenance().to_text() if logged else None
+        told = logged.to_text() if logged else None
     return ScoringSummary(chosen.name, chosen.fingerprint, found.items, str(out), told)
 
 

@@ -31,12 +31,14 @@ from chaincheck.errors import (
     UsageError,
 )
 from chaincheck.items import Item, write_items
-from chaincheck.judges import Judge, LexicalJudge
+from chaincheck.judges import Judge, LexicalJudge, open_judge
 from chaincheck.judges import record as record_module
+from chaincheck.judges.attribution import read_attribution
 from chaincheck.judges.base import Judgment, acquisition_of, instrument_of
 from chaincheck.judges.log_format import content_of
 from chaincheck.judges.provenance import hash_judgments
 from chaincheck.judges.record import LiveJudge, RecordedJudge, with_log
+from chaincheck.pipeline import score_file
 
 
 @pytest.fixture
@@ -473,3 +475,62 @@ class TestWithLog:
     def test_no_log_is_needed_for_an_empty_list(self) -> None:
         with pytest.raises(ValueError, match="needs a log"):
             RecordedJudge([])
+
+
+class TestAsAJudgeByName:
+    @pytest.fixture
+    def log(self, tmp_path: Path) -> Path:
+        path = tmp_path / "log.jsonl"
+        live(Fake(acquisition={"deterministic": False}), path, make_items(3))
+        return path
+
+    def config(self, folder: Path, text: str) -> str:
+        path = folder / "judge.toml"
+        path.write_text(text)
+        return str(path)
+
+    def test_a_log_is_opened_from_a_toml_file(self, log: Path, tmp_path: Path) -> None:
+        judge = open_judge(self.config(tmp_path, 'kind = "log"\npath = "log.jsonl"\n'))
+        assert (judge.name, judge.fingerprint) == ("fake", Fake().fingerprint)
+        assert [one.score for one in judge.score(make_items(3))] == [
+            true_score(item) for item in make_items(3)
+        ]
+        with pytest.raises(MissingJudgment):
+            list(judge.score(make_items(4)))
+
+    def test_parts_of_one_run_are_a_list(self, log: Path, tmp_path: Path) -> None:
+        live(Fake(), tmp_path / "more.jsonl", make_items(5)[3:])
+        text = 'kind = "log"\npath = ["log.jsonl", "more.jsonl"]\n'
+        assert len(list(open_judge(self.config(tmp_path, text)).score(make_items(5)))) == 5
+
+    def test_the_instrument_can_be_pinned(self, log: Path, tmp_path: Path) -> None:
+        text = f'kind = "log"\npath = "log.jsonl"\ninstrument = "{Fake().fingerprint}"\n'
+        assert open_judge(self.config(tmp_path, text)).name == "fake"
+        text = 'kind = "log"\npath = "log.jsonl"\ninstrument = "0000"\n'
+        with pytest.raises(ForeignLog, match="wrote this log, not '0000'"):
+            open_judge(self.config(tmp_path, text))
+
+    @pytest.mark.parametrize("path", ["", "path = 3", "path = []", 'path = ["log.jsonl", 1]'])
+    def test_it_needs_a_path(self, log: Path, tmp_path: Path, path: str) -> None:
+        with pytest.raises(UsageError, match="needs the key 'path'"):
+            open_judge(self.config(tmp_path, f'kind = "log"\n{path}\n'))
+
+    def test_its_scores_are_stated_as_those_of_the_judge_that_was_recorded(
+        self, log: Path, tmp_path: Path
+    ) -> None:
+        data, out = tmp_path / "t.jsonl", tmp_path / "s.jsonl"
+        write_items(data, make_items(3))
+        config = self.config(tmp_path, 'kind = "log"\npath = "log.jsonl"\n')
+        score_file(data, config, out)
+        stated = read_attribution(out)
+        assert stated is not None
+        assert stated.fingerprint == Fake().fingerprint
+        assert stated.logs == (RecordedJudge(log).provenance().logs[str(log)],)
+        assert any("not deterministic" in caveat for caveat in stated.caveats)
+        # Copied into another log it stays what it was.
+        again = tmp_path / "again.jsonl"
+        score_file(data, config, again, log=tmp_path / "copy.jsonl", live=True)
+        copied = read_attribution(again)
+        assert copied is not None
+        assert any("not deterministic" in caveat for caveat in copied.caveats)
+        assert (copied.fingerprint, copied.judgments) == (stated.fingerprint, stated.judgments)

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from chaincheck.errors import UnreadableFile, UsageError
+from chaincheck.errors import ForeignLog, UnreadableFile, UsageError, quote
 from chaincheck.judges.base import Judge, Judgment, fingerprint_of
 from chaincheck.judges.lexical import CUES, SHORTCUTS, LexicalJudge
 from chaincheck.judges.recorded import RecordedScores
@@ -44,10 +44,33 @@ def _recorded(settings: Mapping[str, Any], folder: Path) -> Judge:
     return RecordedScores(folder / _text(settings, "path", ""), name=name)
 
 
+def _log(settings: Mapping[str, Any], folder: Path) -> Judge:
+    from chaincheck.judges.record import RecordedJudge
+
+    given = settings.get("path")
+    paths = given if isinstance(given, list) else [given]
+    if not paths or not all(isinstance(path, str) and path for path in paths):
+        raise UsageError(
+            "a judge of kind 'log' needs the key 'path', a text or a list of texts",
+            remedy='Name its judgment log: path = "log.jsonl"',
+        )
+    judge = RecordedJudge([folder / path for path in paths])
+    wanted = _text(settings, "instrument", judge.fingerprint)
+    if wanted != judge.fingerprint:
+        raise ForeignLog(
+            f"instrument {judge.fingerprint} ({judge.name}) wrote this log, not {quote(wanted)}",
+            path=folder / paths[0],
+            line=1,
+            remedy="Name the log of that instrument, or correct the key 'instrument'",
+        )
+    return judge
+
+
 KINDS: Mapping[str, tuple[Callable[[Mapping[str, Any], Path], Judge], frozenset[str]]] = (
     MappingProxyType(
         {
             "lexical": (_lexical, frozenset({"cue"})),
+            "log": (_log, frozenset({"path", "instrument"})),
             "recorded": (_recorded, frozenset({"path", "name"})),
         }
     )

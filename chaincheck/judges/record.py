@@ -73,7 +73,9 @@ class RecordedJudge:
     @property
     def acquisition(self) -> dict[str, Any]:
         """How the recorded judgments were got."""
-        return {"recorded": self._acquisitions()}
+        found = self._acquisitions()
+        unsteady = any(one.get("deterministic") is False for one in found.values())
+        return {"recorded": found, **({"deterministic": False} if unsteady else {})}
 
     def score(self, items: Iterable[Item]) -> Iterator[Judgment]:
         """Look each item up by what the judge sees of it.
