@@ -2,7 +2,8 @@
 
 The bytes go to a temporary file beside the target, are flushed to disk, and take the target's
 place by one rename. Whatever goes wrong on the way, a full disk or Ctrl-C, the temporary file is
-removed and the target stays as it was. A gzip file carries no time and no name, so that the same
+removed and the target stays as it was. Several outputs of one command take their places
+``together``, at its end, or not at all. A gzip file carries no time and no name, so that the same
 content gives the same bytes.
 """
 
@@ -17,6 +18,8 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
@@ -27,6 +30,7 @@ __all__ = [
     "open_output",
     "refuse_clashes",
     "sync_folder",
+    "together",
     "write_bytes",
     "write_lines",
 ]
@@ -145,6 +149,96 @@ def _open_device(path: PathLike) -> IO[bytes]:
     return os.fdopen(os.dup(number), "wb")
 
 
+@dataclass(frozen=True)
+class _Finished:
+    """A temporary file that is whole and on the disk, and the place that it is to take."""
+
+    path: PathLike
+    part: Path
+    target: Path
+
+    def land(self) -> None:
+        """Take the place.
+
+        Raises:
+            UnwritableOutput: it cannot be taken.
+        """
+        try:
+            self.part.replace(self.target)
+        except OSError as cause:
+            raise UnwritableOutput(self.path, cause) from None
+
+    def drop(self) -> None:
+        with contextlib.suppress(OSError):
+            self.part.unlink()
+
+    def keep_old(self) -> Path | None:
+        """Keep what stands in the place under another name; None if nothing does."""
+        old = self.part.with_suffix(".old")
+        try:
+            os.link(self.target, old)
+        except OSError:  # nothing stands there, or the file system has no second names
+            return None
+        return old
+
+
+_WAITING: ContextVar[list[_Finished] | None] = ContextVar("_WAITING", default=None)
+
+
+def _land(finished: list[_Finished]) -> None:
+    """Let all files take their places; where one cannot, put back what stood in the others'."""
+    olds: list[tuple[_Finished, Path | None]] = []
+    try:
+        for one in finished:
+            # A single file needs no way back: either it has taken its place or it has not.
+            olds.append((one, one.keep_old() if len(finished) > 1 else None))
+            one.land()
+    except BaseException:
+        for one, old in olds:
+            taken = not one.part.exists()
+            one.drop()
+            if old is not None and taken:
+                old.replace(one.target)
+            elif taken:
+                one.target.unlink(missing_ok=True)
+            if old is not None:
+                old.unlink(missing_ok=True)
+        for one in finished[len(olds) :]:
+            one.drop()
+        raise
+    for _, old in olds:
+        if old is not None:
+            old.unlink(missing_ok=True)
+    for folder in {one.target.parent for one in finished}:
+        sync_folder(folder)
+
+
+@contextlib.contextmanager
+def together() -> Iterator[None]:
+    """Let all outputs that are finished inside the block take their places at its end.
+
+    Until then none is to be seen. If the block raises, or one of them cannot take its place, all
+    targets are as they were. Devices are written straight all the same.
+
+    Raises:
+        UnwritableOutput: a target cannot be replaced.
+    """
+    if _WAITING.get() is not None:
+        yield
+        return
+    waiting: list[_Finished] = []
+    token = _WAITING.set(waiting)
+    try:
+        yield
+    except BaseException:
+        for one in waiting:
+            one.drop()
+        raise
+    finally:
+        _WAITING.reset(token)
+    _land(waiting)
+
+
 def _replace(path: PathLike, target: Path, *, packed: bool) -> Iterator[OutputFile]:
     """Yield a temporary file beside the target, then let it take the target's place."""
     try:
@@ -153,7 +247,7 @@ def _replace(path: PathLike, target: Path, *, packed: bool) -> Iterator[OutputFi
         )
     except OSError as cause:
         raise UnwritableOutput(path, cause) from None
-    part = Path(name)
+    finished = _Finished(path, Path(name), target)
     body = _Body()
     try:
         with os.fdopen(handle, "wb", buffering=_CHUNK) as raw:
@@ -161,12 +255,15 @@ def _replace(path: PathLike, target: Path, *, packed: bool) -> Iterator[OutputFi
                 yield file
             raw.flush()
             os.fsync(raw.fileno())
-        part.chmod(_mode(target))
-        part.replace(target)
+        finished.part.chmod(_mode(target))
     except BaseException as cause:
-        with contextlib.suppress(OSError):
-            part.unlink()
+        finished.drop()
         raise body.explain(path, cause) from None
+    waiting = _WAITING.get()
+    if waiting is None:
+        _land([finished])
+    else:
+        waiting.append(finished)
 
 
 @contextlib.contextmanager
@@ -197,7 +294,6 @@ def open_output(path: PathLike) -> Iterator[OutputFile]:
             raise body.explain(path, cause) from None
         return
     yield from _replace(path, target, packed=packed)
-    sync_folder(target.parent)
 
 
 def refuse_clashes(

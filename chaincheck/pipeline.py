@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from chaincheck.atomic import open_output, refuse_clashes
+from chaincheck.atomic import open_output, refuse_clashes, together
 from chaincheck.errors import InvalidScore, PathLike, UsageError
 from chaincheck.evaluation import Evaluation, evaluate_files
 from chaincheck.items import VARIANTS, Item, encode_item, read_items, write_items
@@ -115,7 +115,7 @@ def build_file(
 
     refuse_clashes([out, report_path, test_out], [path])
     # The outputs are opened first: an hour's work must not end at a path that cannot be written.
-    with contextlib.ExitStack() as stack:
+    with together(), contextlib.ExitStack() as stack:
         report_file = stack.enter_context(open_output(report_path)) if report_path else None
         test_file = stack.enter_context(open_output(test_out)) if test_out else None
         write_items(out, items())

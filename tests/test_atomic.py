@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from chaincheck import atomic
-from chaincheck.atomic import open_output, write_bytes, write_lines
+from chaincheck.atomic import open_output, together, write_bytes, write_lines
 from chaincheck.errors import UnwritableOutput
 
 
@@ -192,3 +192,71 @@ def test_outputs_can_be_nested(tmp_path: Path) -> None:
         a.write(b"1")
         b.write(b"2")
     assert names(tmp_path) == ["a", "b.gz"]
+
+
+class TestTogether:
+    """Several outputs take their places at once or not at all."""
+
+    @staticmethod
+    def contents(folder: Path) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    def test_none_is_seen_before_the_end(self, tmp_path: Path) -> None:
+        (tmp_path / "a").write_bytes(b"old")
+        with together():
+            write_bytes(tmp_path / "a", b"new")
+            with together():  # of one command called by another
+                write_bytes(tmp_path / "b.gz", b"new")
+            assert (tmp_path / "a").read_bytes() == b"old"
+            assert not (tmp_path / "b.gz").exists()
+        assert (tmp_path / "a").read_bytes() == b"new"
+        assert names(tmp_path) == ["a", "b.gz"]
+
+    @pytest.mark.parametrize("error", [KeyboardInterrupt(), UnwritableOutput("x", "full")])
+    def test_whatever_fails_all_stay_as_they_were(
+        self, tmp_path: Path, error: BaseException
+    ) -> None:
+        (tmp_path / "a").write_bytes(b"old")
+        with pytest.raises(type(error)), together():
+            write_bytes(tmp_path / "a", b"new")
+            write_bytes(tmp_path / "b", b"new")
+            raise error
+        assert self.contents(tmp_path) == {"a": b"old"}
+
+    @pytest.mark.parametrize("failing", [1, 2, 3])
+    @pytest.mark.parametrize("links", [True, False])
+    @pytest.mark.parametrize("error", [PermissionError(errno.EPERM, "no"), KeyboardInterrupt()])
+    def test_a_place_that_cannot_be_taken(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        failing: int,
+        links: bool,
+        error: BaseException,
+    ) -> None:
+        (tmp_path / "a").write_bytes(b"old a")
+        (tmp_path / "c").write_bytes(b"old c")
+        if not links and failing > 1:
+            pytest.skip("without second names what was replaced cannot be put back")
+        if not links:
+            monkeypatch.setattr(os, "link", lambda *_: Path("none").stat())
+        replace, count = Path.replace, 0
+
+        def third(self: Path, target: Path) -> Path:
+            nonlocal count
+            count += self.suffix == ".part"
+            if count == failing and self.suffix == ".part":
+                raise error
+            return replace(self, target)
+
+        monkeypatch.setattr(Path, "replace", third)
+        with pytest.raises((KeyboardInterrupt, UnwritableOutput)), together():
+            for name in "abc":
+                write_bytes(tmp_path / name, b"new")
+        assert self.contents(tmp_path) == {"a": b"old a", "c": b"old c"}
+
+    def test_they_are_free_again_after_a_failure(self, tmp_path: Path) -> None:
+        with pytest.raises(RuntimeError), together():
+            raise RuntimeError
+        write_bytes(tmp_path / "a", b"new")
+        assert names(tmp_path) == ["a"]

@@ -12,6 +12,7 @@ NAMES = {
         "open_output",
         "refuse_clashes",
         "sync_folder",
+        "together",
         "write_bytes",
         "write_lines",
     ],

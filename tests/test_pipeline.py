@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from chaincheck.errors import UsageError
+from chaincheck.errors import UnwritableOutput, UsageError
 from chaincheck.evaluation import evaluate_files, judges_to_json, table
 from chaincheck.items import read_items
 from chaincheck.judges import CUES, SHORTCUTS, LexicalJudge
@@ -102,3 +104,28 @@ def test_a_test_split_shares_no_bridge_and_no_later_step(tmp_path: Path) -> None
     ):
         common = {seen(one) for one in rows[train]} & {seen(one) for one in rows[test]}
         assert common <= {None}
+
+
+@pytest.mark.parametrize("failing", ["train", "test", "report"])
+def test_the_outputs_of_a_build_land_together_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    """A disk may be full at any of them, first noticed when its bytes are flushed."""
+    old = {name: tmp_path / name for name in ("train", "test", "report")}
+    for path in old.values():
+        path.write_bytes(b"old")
+    flush = os.fsync
+
+    def fsync(handle: int) -> None:
+        if Path(f"/proc/self/fd/{handle}").resolve().name.startswith(f".{failing}."):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        flush(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(UnwritableOutput, match=f"{failing}: cannot write: No space left"):
+        build_file(
+            "facts", None, old["train"], test_out=old["test"], report_path=old["report"], limit=40
+        )
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == dict.fromkeys(
+        old, b"old"
+    )
