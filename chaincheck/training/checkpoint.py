@@ -1,0 +1,302 @@
+"""A model on disk: its tensors, read one at a time and accounted for as a loader would see them.
+
+Only safetensors files are read. A loader takes ``model.safetensors`` where there is one and does
+not look at ``model.safetensors.index.json`` beside it; else it takes the files that the index
+names. What of a folder contradicts that is a *fault*: it is collected, not passed over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chaincheck.errors import InputError, MissingExtra, PathLike, UnreadableFile, quote
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = [
+    "INDEX",
+    "SINGLE",
+    "WEIGHT_SUFFIXES",
+    "Checkpoint",
+    "TensorInfo",
+    "as_bytes",
+    "count_prediction_layers",
+    "open_checkpoint",
+    "read_json",
+    "read_tensor",
+    "tensors_of",
+    "weights_digest",
+]
+
+SINGLE = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+WEIGHT_SUFFIXES = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".gguf", ".h5", ".msgpack")
+_EMBEDDING = re.compile(r"(?:^|\.)(?:embed_tokens|wte|word_embeddings|embed_in)\.weight$")
+_HEAD = re.compile(r"(?:^|\.)(?:lm_head|embed_out)\.weight$")
+_SIDE = re.compile(r"^(?:mtp|model\.mtp|model\.visual|visual)\.")
+_MTP_LAYER = re.compile(r"^(?:model\.)?mtp\.layers\.(\d+)\.")
+_MTP_KEY = "mtp_num_hidden_layers"
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """One tensor, as the header of its file has it.
+
+    Attributes:
+        name: its key.
+        dtype: its type as safetensors writes it, such as "BF16".
+        shape: its shape.
+        file: name of the file in the folder.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    file: str
+
+    def described(self) -> str:
+        """Type and shape for a message."""
+        return f"{self.dtype} {list(self.shape)}"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The tensors of a folder.
+
+    Attributes:
+        folder: the folder.
+        config: what ``config.json`` holds.
+        tensors: by name, in the order of the files and of their headers.
+        files: the weight files that a loader reads.
+        index: what the index holds; None where there is a single file.
+        faults: what is wrong with the folder, each a sentence.
+    """
+
+    folder: Path
+    config: Mapping[str, Any]
+    tensors: Mapping[str, TensorInfo]
+    files: tuple[str, ...]
+    index: Mapping[str, Any] | None
+    faults: tuple[str, ...]
+
+    def tensor(self, name: str) -> Tensor:
+        """Map one tensor into memory; only what of it is touched is read."""
+        info = self.tensors[name]
+        return read_tensor(self.folder / info.file, name)
+
+    def digest(self, name: str) -> str:
+        """SHA-256 of a tensor's bytes."""
+        return hashlib.sha256(as_bytes(self.tensor(name)).numpy()).hexdigest()
+
+    @property
+    def embedding(self) -> str | None:
+        """Name of the input embedding, None if there is none by a known name."""
+        return self._one(_EMBEDDING)
+
+    @property
+    def head(self) -> str | None:
+        """Name of the stored output head, None if none is stored."""
+        return self._one(_HEAD)
+
+    @property
+    def tied(self) -> bool:
+        """Whether the output head is the input embedding.
+
+        The config says so; where it says nothing, a folder without a head has a tied one.
+        """
+        said = _nested(self.config, "tie_word_embeddings")
+        if said is None:
+            return self.embedding is not None and self.head is None
+        return bool(said)
+
+    @property
+    def prediction_layers(self) -> int | None:
+        """How many multi-token prediction layers the config tells of, None if it does not."""
+        said = _nested(self.config, _MTP_KEY)
+        return None if said is None else int(said)
+
+    def _one(self, pattern: re.Pattern[str]) -> str | None:
+        names = [name for name in self.tensors if pattern.search(name) and not _SIDE.match(name)]
+        return min(names, key=len, default=None)
+
+
+def _nested(config: Mapping[str, Any], key: str) -> Any:
+    """Look a setting up: at the top, or in the part for text."""
+    text = config.get("text_config")
+    for part in (config, text if isinstance(text, Mapping) else {}):
+        if part.get(key) is not None:
+            return part[key]
+    return None
+
+
+def count_prediction_layers(names: Iterable[str]) -> int:
+    """Count the multi-token prediction layers that tensors are of."""
+    return len({match[1] for name in names if (match := _MTP_LAYER.match(name))})
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a file that holds one JSON object.
+
+    Raises:
+        UnreadableFile: it is missing or holds something else.
+    """
+    try:
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise UnreadableFile("no such file", path=path, remedy="Check the folder") from None
+    except (OSError, ValueError, RecursionError) as cause:
+        raise UnreadableFile(f"is no JSON: {cause}", path=path, remedy="Copy it again") from None
+    if not isinstance(found, dict):
+        raise UnreadableFile("holds no JSON object", path=path, remedy="Copy it again")
+    return found
+
+
+def _safe_open(path: Path) -> Any:
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError:
+        raise MissingExtra("reading model files", "judges") from None
+    try:
+        return safe_open(path, framework="pt")
+    except ImportError:
+        raise MissingExtra("reading model files", "judges") from None
+    except FileNotFoundError:
+        raise UnreadableFile("no such file", path=path, remedy="Copy the folder again") from None
+    except (SafetensorError, OSError) as cause:
+        raise UnreadableFile(
+            f"is no whole safetensors file: {cause}", path=path, remedy="Copy it again"
+        ) from None
+
+
+def read_tensor(path: Path, name: str) -> Tensor:
+    """Map one tensor of a safetensors file into memory.
+
+    Raises:
+        UnreadableFile: the file is missing or damaged.
+    """
+    with _safe_open(path) as file:
+        tensor: Tensor = file.get_tensor(name)
+        return tensor
+
+
+def as_bytes(tensor: Tensor) -> Tensor:
+    """See a tensor as its bytes: shape (n,), uint8. Equal bytes are equal bits, NaN included."""
+    import torch
+
+    return tensor.contiguous().reshape(-1).view(torch.uint8)
+
+
+def tensors_of(path: Path) -> Iterator[TensorInfo]:
+    """List the tensors of a safetensors file without reading them.
+
+    Raises:
+        UnreadableFile: the file is missing or damaged.
+    """
+    with _safe_open(path) as file:
+        for name in file.keys():  # noqa: SIM118 - it is no mapping
+            part = file.get_slice(name)
+            yield TensorInfo(name, part.get_dtype(), tuple(part.get_shape()), path.name)
+
+
+def open_checkpoint(folder: PathLike, *, sound: bool = True) -> Checkpoint:
+    """Read the headers of a model's files.
+
+    Args:
+        folder: the model.
+        sound: refuse a folder with faults instead of collecting them.
+
+    Raises:
+        UnreadableFile: there is no model, its weights are pickled, or a file is damaged.
+        InputError: the folder has faults, and ``sound`` is set.
+    """
+    place = Path(folder)
+    if not place.is_dir():
+        raise UnreadableFile("no such folder", path=place, remedy="Name a model's folder")
+    config = read_json(place / "config.json")
+    faults: list[str] = []
+    index = read_json(place / INDEX) if (place / INDEX).is_file() else None
+    files = _files(place, index, faults)
+    tensors: dict[str, TensorInfo] = {}
+    for name in files:
+        for info in tensors_of(place / name):
+            if info.name in tensors:
+                faults.append(f"{info.name} stands in {tensors[info.name].file} and in {name}")
+            tensors[info.name] = info
+    if index is not None and files != (SINGLE,):
+        faults += _index_faults(index, tensors)
+    if sound and faults:
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        raise InputError(faults[0] + more, path=place, remedy="Copy the model again")
+    return Checkpoint(place, config, tensors, files, index, tuple(faults))
+
+
+def _files(place: Path, index: Mapping[str, Any] | None, faults: list[str]) -> tuple[str, ...]:
+    """Name the files that a loader reads."""
+    here = sorted(path.name for path in place.glob("*.safetensors"))
+    named: set[str] = set()
+    if index is not None:
+        weight_map = index.get("weight_map")
+        if not isinstance(weight_map, dict) or not weight_map:
+            raise UnreadableFile("has no weight_map", path=place / INDEX, remedy="Copy it again")
+        named = {str(name) for name in weight_map.values()}
+        for name in sorted(named):
+            if Path(name).name != name or not name.endswith(".safetensors"):
+                raise InputError(
+                    f"names {quote(name)}, which is no safetensors file of this folder",
+                    path=place / INDEX,
+                    remedy="Copy the model again",
+                )
+    if SINGLE in here:
+        shadowed = sorted(named - {SINGLE})
+        if shadowed:
+            faults.append(
+                f"{SINGLE} hides the files that the index names, such as {shadowed[0]}: a loader "
+                "takes the first and never looks at the others"
+            )
+        return (SINGLE,)
+    if index is None:
+        pickled = sorted(p.name for p in place.iterdir() if p.suffix in {".bin", ".pt", ".pth"})
+        what = (
+            f"holds pickled weights ({pickled[0]}), which are not read"
+            if pickled
+            else (f"holds neither {SINGLE} nor {INDEX}" if here else "holds no weights")
+        )
+        raise UnreadableFile(what, path=place, remedy="Convert the model to safetensors")
+    faults += [
+        f"{name} is in the folder but not in the index" for name in here if name not in named
+    ]
+    return tuple(sorted(named))
+
+
+def _index_faults(index: Mapping[str, Any], tensors: Mapping[str, TensorInfo]) -> Iterator[str]:
+    """Hold the index against the files that it names."""
+    weight_map: dict[str, str] = index["weight_map"]
+    for name, file in weight_map.items():
+        if name not in tensors:
+            yield f"the index names {name}, which {file} does not hold"
+        elif tensors[name].file != file:
+            yield f"the index puts {name} into {file}; it is in {tensors[name].file}"
+    for name, info in tensors.items():
+        if name not in weight_map:
+            yield f"{info.file} holds {name}, which the index does not name"
+
+
+def weights_digest(checkpoint: Checkpoint) -> str:
+    """Identity of a model's weights, however they are cut into files.
+
+    Returns:
+        The SHA-256 of one line a tensor, sorted by name: name, type, shape and the SHA-256 of
+        its bytes.
+    """
+    lines = [
+        f"{name}\t{info.dtype}\t{list(info.shape)}\t{checkpoint.digest(name)}\n"
+        for name, info in sorted(checkpoint.tensors.items())
+    ]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -1,0 +1,389 @@
+"""Merge a LoRA adapter into its base, or put back what another merge has lost.
+
+The base's files are rewritten tensor by tensor: no model class is involved, so nothing that a
+class would ignore can get lost, and no more than one tensor and its delta are in memory. The new
+folder is audited (see ``audit``) before it gets its name; where the audit finds anything, no
+folder is left.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from chaincheck import __version__
+from chaincheck.errors import InputError, MissingExtra, PathLike
+from chaincheck.training.adapter import Adapter, Target, open_adapter, place_on
+from chaincheck.training.audit import Progress, audit, base_name, silent
+from chaincheck.training.audit_results import Audit
+from chaincheck.training.checkpoint import (
+    INDEX,
+    SINGLE,
+    WEIGHT_SUFFIXES,
+    Checkpoint,
+    TensorInfo,
+    open_checkpoint,
+    weights_digest,
+)
+from chaincheck.training.folders import copy_file, file_digest, new_folder
+from chaincheck.training.score_drift import ScoreDrift
+from chaincheck.training.write_shards import write_index, write_safetensors
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = ["PROVENANCE", "Merge", "check_base", "merge", "restore"]
+
+PROVENANCE = "chaincheck_merge.json"
+"""File in a merged folder that says what it was made of, and what the audit found."""
+
+_README = "README.md"
+_BASE_README = "BASE_README.md"
+# What a class of a part of the model drops on loading: prediction layers and the visual tower.
+_RESTORABLE = ("mtp.", "model.mtp.", "model.visual.", "visual.")
+
+Compare = Callable[[Path], ScoreDrift]
+"""Scores the merged folder and holds the scores against those of base and adapter."""
+
+
+@dataclass(frozen=True)
+class Merge:
+    """What was written.
+
+    Attributes:
+        out: the new folder.
+        audit: what the audit says of it.
+        record: the provenance, as it stands in the folder.
+        drift: the adapter's scores against the merged model's, if they were compared.
+    """
+
+    out: str
+    audit: Audit
+    record: Mapping[str, Any]
+    drift: ScoreDrift | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The provenance with the folder's name."""
+        return {"out": self.out, **self.record}
+
+    def to_text(self) -> str:
+        """The audit, the identity of the weights, the comparison of scores."""
+        merged = self.record["merged"]
+        lines = [self.audit.to_text(), f"weights {merged['weights']}"]
+        if self.record["left_out"]:
+            lines.append("not carried over: " + ", ".join(self.record["left_out"]))
+        if self.drift:
+            lines.append(self.drift.to_text())
+        return "\n".join(lines)
+
+
+def check_base(adapter: Adapter, base: Checkpoint, digest: str, base_called: str | None) -> str:
+    """Refuse an adapter that was trained on another base.
+
+    Args:
+        adapter: the adapter.
+        base: the base.
+        digest: digest of the base's weights.
+        base_called: what the user says that the adapter calls this base.
+
+    Returns:
+        What the agreement rests on, as a sentence for the record.
+
+    Raises:
+        InputError: the digests differ, or (where the adapter has none) the names.
+    """
+    if adapter.base_digest is not None:
+        if adapter.base_digest == digest:
+            return "the adapter holds the digest of these weights"
+        raise InputError(
+            f"the adapter is not for the base {base.folder}: it was trained on weights "
+            f"{adapter.base_digest[:16]}, these are {digest[:16]}",
+            path=adapter.folder,
+            remedy="Name the base that it was trained on",
+        )
+    name = adapter.base_name
+    if name is None:
+        return "the adapter does not name its base; names and shapes of its tensors fit"
+    if base_called == name or _names(name, base):
+        return f"the adapter names its base {name}; names and shapes of its tensors fit"
+    raise InputError(
+        f"the adapter names another base, {name}, and holds no digest of its weights",
+        path=adapter.folder,
+        remedy=f"If it is the same one in another folder, say so: --base-called {name}",
+    )
+
+
+def _names(name: str, base: Checkpoint) -> bool:
+    """Whether the last part of a recorded name is the folder's, or a hub cache's for it."""
+    wanted = name.replace("\\", "/").rstrip("/").rpartition("/")[2].lower()
+    parts = base.folder.resolve().parts
+    known = {parts[-1].lower()} if parts else set()
+    known |= {part.lower().rpartition("--")[2] for part in parts if part.startswith("models--")}
+    said = base.config.get("_name_or_path")
+    if isinstance(said, str):
+        known.add(said.rstrip("/").rpartition("/")[2].lower())
+    return wanted in known
+
+
+def merge(
+    base: PathLike,
+    adapter: PathLike,
+    out: PathLike,
+    *,
+    base_called: str | None = None,
+    compare: Compare | None = None,
+    progress: Progress[Any] = silent,
+) -> Merge:
+    """Write base + adapter as a model of its own.
+
+    Args:
+        base: the base's folder.
+        adapter: the adapter's folder, as peft saves it.
+        out: the folder to write; it must not exist.
+        base_called: what the adapter calls this base, where that is not the folder's name.
+        compare: scores the new folder before it is released.
+        progress: shows how many tensors are done.
+
+    Raises:
+        InputError: base or adapter cannot be used, or do not belong together.
+        MeasuredFailure: the audit found something; no folder is left.
+        UnwritableOutput: the folder cannot be written; none is left.
+    """
+    _need_torch()
+    one, change = open_checkpoint(base), open_adapter(adapter)
+    targets, rename = place_on(change, one)
+    digest = weights_digest(one)
+    agreement = check_base(change, one, digest, base_called)
+    record = {
+        "base": {"weights": digest, "agreement": agreement, **_described(one.folder, one.files)},
+        "adapter": {**_described(change.folder), "settings": dict(change.config)},
+        "renamed": {"adapter": rename[0], "base": rename[1]} if rename[0] != rename[1] else None,
+    }
+
+    def tensor(info: TensorInfo) -> Tensor:
+        old = one.tensor(info.name)
+        target = targets.get(info.name)
+        return old if target is None else add_delta(old, change, target)
+
+    job = _Job(one, change, (), record, compare, progress)
+    return _release(job, list(one.tensors.values()), tensor, out)
+
+
+def add_delta(base: Tensor, adapter: Adapter, target: Target) -> Tensor:
+    """Add the delta in float32 (or wider) and round once to the base's type."""
+    import torch
+
+    wide = torch.promote_types(base.dtype, torch.float32)
+    return (base.to(wide) + adapter.delta(target).to(wide)).to(base.dtype)
+
+
+def restore(
+    base: PathLike,
+    merged: PathLike,
+    out: PathLike,
+    *,
+    adapter: PathLike | None = None,
+    renames: Mapping[str, str] | None = None,
+    base_called: str | None = None,
+    compare: Compare | None = None,
+    progress: Progress[Any] = silent,
+) -> Merge:
+    """Copy a model that others merged, with what its loader dropped put back from the base.
+
+    Put back are the multi-token prediction layers and the visual tower, into a file of their own;
+    a tied head never is. Anything else that is lacking stops the release. Names, config and all
+    other files are the base's.
+
+    Args:
+        base: the base's folder.
+        merged: the folder of the merged model.
+        out: the folder to write; it must not exist.
+        adapter: what was merged; without it every tensor must be the base's.
+        renames: starts of tensor names that the merged model writes otherwise than the base.
+        base_called: as of ``merge``.
+        compare: likewise.
+        progress: likewise.
+
+    Raises:
+        ChainCheckError: as ``merge``.
+    """
+    _need_torch()
+    one, other = open_checkpoint(base), open_checkpoint(merged, sound=False)
+    change = open_adapter(adapter) if adapter is not None else None
+    digest = weights_digest(one)
+    record: dict[str, Any] = {
+        "base": {"weights": digest, **_described(one.folder, one.files)},
+        "from": _described(other.folder, other.files),
+        "renamed": dict(renames or {}),
+    }
+    if change is not None:
+        record["base"]["agreement"] = check_base(change, one, digest, base_called)
+        record["adapter"] = {**_described(change.folder), "settings": dict(change.config)}
+    there = {base_name(name, renames or {}): name for name in other.tensors}
+    restored = tuple(
+        name for name in one.tensors if name not in there and name.startswith(_RESTORABLE)
+    )
+    infos = _cut(one, other, there, restored)
+
+    def tensor(info: TensorInfo) -> Tensor:
+        name = there.get(info.name)
+        return one.tensor(info.name) if name is None else other.tensor(name)
+
+    job = _Job(one, change, restored, record, compare, progress)
+    return _release(job, infos, tensor, out)
+
+
+def _cut(
+    base: Checkpoint, merged: Checkpoint, there: Mapping[str, str], restored: Sequence[str]
+) -> list[TensorInfo]:
+    """Say which tensor goes into which file: as merged, and what is put back in one more."""
+    files = list(merged.files)
+    extra = "restored" if restored else None
+    total = len(files) + bool(restored)
+    named = {
+        file: SINGLE if total == 1 else f"model-{number:05d}-of-{total:05d}.safetensors"
+        for number, file in enumerate([*files, *([extra] if extra else [])], 1)
+    }
+    infos = []
+    for name, old in there.items():
+        info = merged.tensors[old]
+        infos.append(replace(info, name=name, file=named[info.file]))
+    infos += [replace(base.tensors[name], file=named["restored"]) for name in restored]
+    return infos
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What merging and restoring have in common."""
+
+    base: Checkpoint
+    adapter: Adapter | None
+    restored: Sequence[str]
+    record: Mapping[str, Any]
+    compare: Compare | None
+    progress: Progress[Any]
+
+
+def _release(
+    job: _Job, infos: Sequence[TensorInfo], tensor: Callable[[TensorInfo], Tensor], out: PathLike
+) -> Merge:
+    """Write the folder, audit it, and give it its name."""
+    base, adapter = job.base, job.adapter
+    read = (base.folder, *((adapter.folder,) if adapter else ()))
+    with new_folder(out, apart_from=read) as part:
+        hashes = _write(part, infos, tensor, base, job.progress)
+        carried, left_out = _carry_over(base.folder, part, set(base.files))
+        # Read back from the disk what was written.
+        found = audit(base, part, adapter, restored=job.restored, progress=job.progress)
+        found = replace(found, merged=str(out))
+        if not found.passed:
+            raise found.failure()
+        drift = job.compare(part) if job.compare else None
+        merged = {
+            "weights": weights_digest(open_checkpoint(part)),
+            "files": {**hashes, **carried},
+        }
+        made = {
+            "format": 1,
+            "chaincheck": __version__,
+            "libraries": _libraries(),
+            **job.record,
+            "merged": merged,
+            "left_out": left_out,
+            "audit": found.to_dict(),
+            "scores": drift.to_dict() if drift else None,
+        }
+        encoded = msgspec.json.format(msgspec.json.encode(made), indent=1)
+        (part / PROVENANCE).write_bytes(encoded + b"\n")
+    return Merge(str(out), found, made, drift)
+
+
+def _write(
+    part: Path,
+    infos: Sequence[TensorInfo],
+    tensor: Callable[[TensorInfo], Tensor],
+    base: Checkpoint,
+    progress: Progress[Any],
+) -> dict[str, str]:
+    """Write the weights and their index; return the files' SHA-256."""
+    by_file: dict[str, list[TensorInfo]] = {}
+    for info in infos:
+        by_file.setdefault(info.file, []).append(info)
+    steps = iter(progress(range(len(infos)), "writing", len(infos)))
+
+    def step(info: TensorInfo) -> Tensor:
+        next(steps, None)
+        return tensor(info)
+
+    hashes = {
+        file: write_safetensors(part / file, group, step, metadata={"format": "pt"})
+        for file, group in by_file.items()
+    }
+    next(steps, None)
+    if set(by_file) != {SINGLE}:
+        known = base.index.get("metadata") if base.index else None
+        write_index(part / INDEX, infos, known if isinstance(known, dict) else None)
+        hashes[INDEX] = file_digest(part / INDEX)
+    return hashes
+
+
+def _carry_over(base: Path, part: Path, taken: set[str]) -> tuple[dict[str, str], list[str]]:
+    """Copy what is no weight: tokenizer, templates, settings, license.
+
+    Returns:
+        SHA-256 by name of what was copied, and the names of weight files that were left out.
+    """
+    copied: dict[str, str] = {}
+    left_out = []
+    for source in sorted(base.rglob("*")):
+        name = source.relative_to(base)
+        if not source.is_file() or any(piece.startswith(".") for piece in name.parts):
+            continue
+        if str(name) in taken or name.name in {INDEX, PROVENANCE}:
+            continue
+        if name.name.endswith(WEIGHT_SUFFIXES) or name.name.endswith(".index.json"):
+            left_out.append(str(name))
+            continue
+        target = part / (_BASE_README if str(name) == _README else name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        copied[str(target.relative_to(part))] = copy_file(source, target)
+    return copied, left_out
+
+
+def _described(folder: Path, files: Iterable[str] | None = None) -> dict[str, Any]:
+    """Name a folder and the SHA-256 of the files in it that were read."""
+    names = files if files is not None else _top_files(folder)
+    found = {name: file_digest(folder / name) for name in names}
+    if files is not None:
+        for name in ("config.json", INDEX):
+            if (folder / name).is_file():
+                found[name] = file_digest(folder / name)
+    return {"name": folder.resolve().name, "files": found}
+
+
+def _top_files(folder: Path) -> list[str]:
+    return sorted(p.name for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
+
+
+def _libraries() -> dict[str, str]:
+    import safetensors
+    import torch
+
+    return {
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "safetensors": str(safetensors.__version__),
+    }
+
+
+def _need_torch() -> None:
+    try:
+        import safetensors  # noqa: F401 - asked for
+        import torch  # noqa: F401 - asked for
+    except ImportError:
+        raise MissingExtra("merging", "training") from None
