@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from chaincheck.bypass import FAMILY
 from chaincheck.chains import Chain
 from chaincheck.items import Edit
 from chaincheck.kinds import Nature
@@ -55,6 +56,9 @@ def _rename_everywhere(
     passages = [passage.whole for passage in chain.passages]
     others = [index for index, text in enumerate(passages) if index != decoy and text not in plain]
     answers = (chain.answer, *chain.answer_aliases, chain.later.answer)
+    if chain.earlier.relation in FAMILY and chain.earlier.subject:
+        # A relative's surname goes along with the person's; the question's own subject keeps its.
+        answers = (*answers, chain.earlier.subject)
     try:
         done = dict(
             zip(

@@ -33,6 +33,7 @@ from chaincheck.organization_mentions import acronyms, short_names
 from chaincheck.other_names import Surroundings, on_screen, second_name, used_again
 from chaincheck.person_mentions import PersonFinder
 from chaincheck.person_pages import another_number, opening, own_page, settled
+from chaincheck.relatives import fuller_relative, with_relatives
 from chaincheck.renaming import AmbiguousMention, Mention, Renamed, replace_mentions
 from chaincheck.residue import residue, telling_words
 
@@ -98,6 +99,7 @@ def find_all(passages: Sequence[str], entity: Entity) -> tuple[tuple[Mention, ..
     if entity.kind == "person":
         _one_realm(passages, hits)
         hits = PersonFinder(passages, entity, hits).complete()
+        hits = with_relatives(passages, hits, entity)
     elif entity.kind != "work":
         hits = [
             short_names(text, acronyms(text, mentions, entity), entity)
@@ -278,6 +280,11 @@ def _full(text: str, patterns: Sequence[_Pattern], entity: Entity, number: int) 
         heading = "\n" in found[at].gap and own_page(text, entity) and hit.form == "full"
         if heading and reason == "followed by a capitalized word":
             reason = None if plain_heading(text, found, end) else reason
+        relative = fuller_relative(text, found, at, end, entity) if reason else None
+        if relative:
+            mentions.append(relative)
+            at = end
+            continue
         if reason:
             raise AmbiguousMention(f"'{text[start:stop]}': {reason}", start, stop, passage=number)
         possessive = found[end - 1].possessive != ""
@@ -333,7 +340,8 @@ def _no_second_names(
                 )
             bracketed = re.match(rf"[\s(\[{INVISIBLE}]*", text[mention.end :])
             again = bracketed is not None and mention.end + bracketed.end() in starts
-            if again or mention.form in ("acronym", "gloss") or in_title(text, mention.start):
+            unasked = mention.form in ("acronym", "gloss", "relative")
+            if again or unasked or in_title(text, mention.start):
                 continue
             rest = _without(text, mention.end, mentions)
             reason = second_name(rest, mention.start, mention.end, beside)

@@ -16,6 +16,7 @@ from chaincheck.names import (
     person,
     starts_with_vowel_sound,
     takes_article,
+    tokens,
 )
 
 __all__ = ["AmbiguousMention", "Mention", "Renamed", "replace_mentions"]
@@ -49,7 +50,8 @@ class Mention:
         start, end: code points, without the possessive marker.
         surface: ``text[start:end]``.
         form: "full", "alias", "short", "extended", "surname", "given", "initials", "acronym", or
-            "gloss" for what repeats the name in parentheses and goes with it.
+            "gloss" for what repeats the name in parentheses and goes with it, or "relative" for
+            somebody's whole name that ends in the same surname.
         possessive: whether a possessive marker follows.
     """
 
@@ -115,6 +117,15 @@ def _form(mention: Mention, replacement: Entity) -> str:
     return full
 
 
+def _relative(mention: Mention, entity: Entity, replacement: Entity) -> str:
+    """The name of a relative with the new surname."""
+    own, other = person(entity.name), person(replacement.name)
+    if not other.surname_text or not other.certain or other.surname_first:
+        raise AmbiguousMention("the new name has no surname", mention.start, mention.end)
+    first = tokens(mention.surface)[-len(own.surname)].start
+    return f"{mention.surface[:first]}{other.surname_text}"
+
+
 def _span(
     text: str, mention: Mention, entity: Entity, replacement: Entity
 ) -> tuple[int, int, str, str]:
@@ -122,6 +133,8 @@ def _span(
     if mention.form == "gloss":
         return start, end, text[start:end], ""
     after = _form(mention, replacement)
+    if mention.form == "relative":
+        after = _relative(mention, entity, replacement)
     if not core(entity.name, entity.kind).isupper():
         after = _cased(after, mention.surface, text, start)
     end, after = _period(text, end, after)

@@ -386,10 +386,11 @@ def test_another_number_is_another_person() -> None:
 
 
 def test_a_relative_named_at_once_is_not_the_bare_surname() -> None:
+    """Whom the text calls a relative takes the new surname along, or it would tell the old one."""
     norris = Entity("Chuck Norris", "person")
     text = "It stars Chuck Norris and is directed by Norris's brother Aaron Norris."
     assert renamed(text, norris, KELLY) == (
-        "It stars Grace Kelly and is directed by Kelly's brother Aaron Norris."
+        "It stars Grace Kelly and is directed by Kelly's brother Aaron Kelly."
     )
 
 
