@@ -184,12 +184,12 @@ def _protocol(encoded: bytes, trail: Trail) -> Protocol:
     requirements = []
     for at, one in enumerate(raw.requirements):
         here: Trail = ((trail, "requirements"), at)
+        expr = make.build(one.expr, (here, "expr"))
         addressed = (
             None
             if one.addressed is msgspec.UNSET
             else make.build(one.addressed, (here, "addressed"))
         )
-        expr = make.build(one.expr, (here, "expr"))
         requirements.append(Requirement(one.id, expr, addressed, one.description))
     for at, pair in enumerate(raw.grounding):
         here = ((trail, "grounding"), at)

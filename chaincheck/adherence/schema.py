@@ -133,7 +133,9 @@ def _schema_of(kind: type, title: str) -> dict[str, Any]:
         # The first sentence of a docstring; how its attributes read in Python is no news here.
         part["description"] = part["description"].split("\n\n")[0].replace("``", "")
     parts["Expression"] = _expression()
-    return {"$schema": _DIALECT, **own, "title": title, "$defs": dict(sorted(parts.items()))}
+    whole = {"$schema": _DIALECT, **own, "title": title, "$defs": dict(sorted(parts.items()))}
+    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(whole))
+    return plain
 
 
 def replay_schema() -> dict[str, Any]:
