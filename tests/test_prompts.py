@@ -72,7 +72,8 @@ class TestRendering:
     @pytest.mark.parametrize("name", PROMPTS)
     def test_ours_show_everything(self, name: str) -> None:
         text = load_prompt(name).text(item("first of two", "second of two"))
-        for part in ("Who wrote it?", "first of two", "second of two", "Yes or No"):
+        answer = '{"score": p}' if name == "number" else "Yes or No"
+        for part in ("Who wrote it?", "first of two", "second of two", answer):
             assert part in text
 
     def test_no_passages_is_refused_by_the_name_of_the_item(self) -> None:

@@ -16,6 +16,7 @@ from chaincheck.errors import ForeignLog, UnreadableFile, UsageError, quote
 from chaincheck.judges.base import Judge, Judgment, fingerprint_of
 from chaincheck.judges.lexical import CUES, SHORTCUTS, LexicalJudge
 from chaincheck.judges.recorded import RecordedScores
+from chaincheck.judges.server_settings import KEYS as SERVER_KEYS
 
 __all__ = [
     "CUES",
@@ -66,12 +67,19 @@ def _log(settings: Mapping[str, Any], folder: Path) -> Judge:
     return judge
 
 
+def _server(settings: Mapping[str, Any], folder: Path) -> Judge:
+    from chaincheck.judges.server import open_server_judge
+
+    return open_server_judge(settings, folder)
+
+
 KINDS: Mapping[str, tuple[Callable[[Mapping[str, Any], Path], Judge], frozenset[str]]] = (
     MappingProxyType(
         {
             "lexical": (_lexical, frozenset({"cue"})),
             "log": (_log, frozenset({"path", "instrument"})),
             "recorded": (_recorded, frozenset({"path", "name"})),
+            "server": (_server, SERVER_KEYS),
         }
     )
 )
