@@ -28,7 +28,17 @@ from chaincheck.adherence.formulas import (
     Formula,
 )
 
-__all__ = ["TABLE_ATOMS", "TooLarge", "components", "lexicographic_min", "members", "smallest"]
+__all__ = [
+    "TABLE_ATOMS",
+    "TooLarge",
+    "components",
+    "lexicographic_min",
+    "members",
+    "projection",
+    "settled",
+    "smallest",
+    "table_of",
+]
 
 TABLE_ATOMS = 16
 """Most atoms that one truth table may have: 65,536 rows, 8 KiB."""
@@ -90,7 +100,7 @@ def _run(program: Sequence[int], columns: dict[int, int], full: int) -> int:
     return stack[0]
 
 
-def _table(formulas: Sequence[Formula], atoms: Sequence[int], facts: Facts) -> int:
+def table_of(formulas: Sequence[Formula], atoms: Sequence[int], facts: Facts) -> int:
     """The truth table of a conjunction over its open atoms, with the facts as constants."""
     count = len(atoms)
     full = (1 << (1 << count)) - 1
@@ -103,6 +113,25 @@ def _table(formulas: Sequence[Formula], atoms: Sequence[int], facts: Facts) -> i
         table &= _run(formula.program, columns, full)
         if not table:
             break
+    return table
+
+
+def projection(table: int, chosen: Sequence[int], count: int) -> int:
+    """Return the rows that agree with some row of a table on the chosen atoms.
+
+    Args:
+        table: over ``count`` atoms.
+        chosen: places of atoms among them, ascending; the others are quantified away.
+        count: number of atoms.
+    """
+    kept = set(chosen)
+    for place in range(count):
+        if place not in kept:
+            column = _column(place, count)
+            run = 1 << (count - 1 - place)
+            high = table & column
+            low = table ^ high
+            table |= high >> run | low << run
     return table
 
 
@@ -150,7 +179,7 @@ def components(formulas: Sequence[Formula], known: int) -> list[tuple[int, list[
     Returns:
         The open atoms and the formulas of each group, in the order of the first formula.
     """
-    if len(formulas) == 1:
+    if len(formulas) == 1:  # the common case
         return [(formulas[0].support & ~known, list(formulas))]
     groups: dict[int, tuple[int, list[Formula]]] = {}
     owner: dict[int, int] = {}
@@ -206,16 +235,16 @@ def _smallest(formulas: Sequence[Formula], facts: Facts, limit: int, *, split: b
     for formula in formulas:
         if formula.support & ~known:
             unsettled.append(formula)
-        elif not _table((formula,), (), facts):
+        elif not table_of((formula,), (), facts):
             return None
     model = 0
     large: list[list[Formula]] = []
-    for mask, content in components(unsettled, known) if unsettled else ():
+    for mask, content in components(unsettled, known):
         if mask.bit_count() > limit:
             large.append(content)
             continue
         atoms = members(mask)
-        table = _table(content, atoms, facts)
+        table = table_of(content, atoms, facts)
         if not table:
             return None
         model |= _spread((table & -table).bit_length() - 1, atoms)
@@ -249,7 +278,7 @@ def _reduced(content: list[Formula], facts: Facts, limit: int, *, split: bool) -
         if facts.known == known:
             break
     model = facts.value & ~start.known
-    for mask, part in components(content, facts.known) if content else ():
+    for mask, part in components(content, facts.known):
         if mask.bit_count() <= limit:
             found = _smallest(part, facts, limit, split=False)
         elif split:
@@ -275,7 +304,7 @@ def _propagated(content: list[Formula], facts: Facts) -> tuple[list[Formula], Fa
         atoms = formula.support & ~facts.known
         if atoms.bit_count() == 1:
             # Bit 0 of the table: the atom may be FALSE; bit 1: it may be TRUE.
-            table = _table((formula,), members(atoms), facts)
+            table = table_of((formula,), members(atoms), facts)
             if not table:
                 return None
             if table != 3:
