@@ -6,6 +6,7 @@ A new judge is one new module and one line in ``KINDS``.
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -14,6 +15,10 @@ from typing import Any
 
 from chaincheck.errors import ForeignLog, UnreadableFile, UsageError, quote
 from chaincheck.judges.base import Judge, Judgment, fingerprint_of
+from chaincheck.judges.cross_encoder import KEYS as CROSS_ENCODER_KEYS
+from chaincheck.judges.cross_encoder import open_cross_encoder
+from chaincheck.judges.embedding import KEYS as EMBEDDING_KEYS
+from chaincheck.judges.embedding import open_embedding
 from chaincheck.judges.lexical import CUES, SHORTCUTS, LexicalJudge
 from chaincheck.judges.recorded import RecordedScores
 from chaincheck.judges.server_settings import KEYS as SERVER_KEYS
@@ -21,6 +26,7 @@ from chaincheck.judges.server_settings import KEYS as SERVER_KEYS
 __all__ = [
     "CUES",
     "KINDS",
+    "NAMED",
     "SHORTCUTS",
     "Judge",
     "Judgment",
@@ -29,6 +35,13 @@ __all__ = [
     "fingerprint_of",
     "open_judge",
 ]
+
+# Of a URL the part before its host, which ends at the last @ before a slash; or a key in its query.
+_CREDENTIALS = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*:[/\\]{2,}(?:[^/\\?#\s]*@"
+    r"|\S*[?&](?:api[-_]?key|key|token|access[-_]token|password|passwd|secret|auth)=)",
+    re.IGNORECASE,
+)
 
 
 def _lexical(settings: Mapping[str, Any], folder: Path) -> Judge:
@@ -49,8 +62,9 @@ def _log(settings: Mapping[str, Any], folder: Path) -> Judge:
     from chaincheck.judges.record import RecordedJudge
 
     given = settings.get("path")
-    paths = given if isinstance(given, list) else [given]
-    if not paths or not all(isinstance(path, str) and path for path in paths):
+    listed = given if isinstance(given, list) else [given]
+    paths = [path for path in listed if isinstance(path, str) and path]
+    if not paths or paths != listed:
         raise UsageError(
             "a judge of kind 'log' needs the key 'path', a text or a list of texts",
             remedy='Name its judgment log: path = "log.jsonl"',
@@ -76,6 +90,8 @@ def _server(settings: Mapping[str, Any], folder: Path) -> Judge:
 KINDS: Mapping[str, tuple[Callable[[Mapping[str, Any], Path], Judge], frozenset[str]]] = (
     MappingProxyType(
         {
+            "cross_encoder": (open_cross_encoder, CROSS_ENCODER_KEYS),
+            "embedding": (open_embedding, EMBEDDING_KEYS),
             "lexical": (_lexical, frozenset({"cue"})),
             "log": (_log, frozenset({"path", "instrument"})),
             "recorded": (_recorded, frozenset({"path", "name"})),
@@ -85,27 +101,35 @@ KINDS: Mapping[str, tuple[Callable[[Mapping[str, Any], Path], Judge], frozenset[
 )
 """Each kind of judge: how to open it, and the keys that its TOML file may hold beside ``kind``."""
 
+NAMED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {"minilm": MappingProxyType({"kind": "embedding", "model": "minilm", "name": "minilm"})}
+)
+"""Judges that run a model and can be asked for by name: the keys of the file they stand for."""
+
 
 def open_judge(spec: str) -> Judge:
-    """Open a judge by the name of a lexical judge or by a TOML file.
+    """Open a judge by name or by a TOML file.
 
     Args:
-        spec: "lexical", a shortcut judge's name, or the path of a ``.toml`` file such as
-            ``kind = "recorded"`` and ``path = "scores.jsonl"`` (paths are relative to the file).
+        spec: "lexical", a shortcut judge's name, a name of ``NAMED``, or the path of a ``.toml``
+            file such as ``kind = "recorded"`` and ``path = "scores.jsonl"`` (paths are relative
+            to the file).
 
     Raises:
-        UsageError: no such judge, an unknown kind or key (with the nearest known one).
+        UsageError: no such judge, an unknown kind or key (with the nearest known one), or a key
+            with an address that holds credentials.
         UnreadableFile: the TOML file is missing or not TOML.
     """
     if spec in CUES:
         return LexicalJudge(spec)
-    if not spec.endswith(".toml"):
+    if spec not in NAMED and not spec.endswith(".toml"):
         raise UsageError(
             f"no judge is called {spec!r}",
-            remedy=_nearest(spec, CUES) + ", or give the path of a .toml file",
+            remedy=_nearest(spec, {*CUES, *NAMED}) + ", or give the path of a .toml file",
         )
     path = Path(spec)
-    settings = _read_toml(path)
+    settings = dict(NAMED[spec]) if spec in NAMED else _read_toml(path)
+    _refuse_credentials(settings, spec)
     kind = settings.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
         raise UsageError(
@@ -120,6 +144,21 @@ def open_judge(spec: str) -> Judge:
                 remedy=_nearest(key, keys),
             )
     return opener(settings, path.parent)
+
+
+def _refuse_credentials(value: object, spec: str, key: str = "") -> None:
+    """Refuse an address that holds a name or a password, under whatever key; never quote it."""
+    if isinstance(value, Mapping):
+        for name in value:
+            _refuse_credentials(value[name], spec, key or str(name))
+    elif isinstance(value, list):
+        for one in value:
+            _refuse_credentials(one, spec, key)
+    elif isinstance(value, str) and _CREDENTIALS.search(value):
+        raise UsageError(
+            f"{spec}: key {key!r} holds an address with credentials in it",
+            remedy="Take it out of the file: a judge's settings are written into its records",
+        )
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
