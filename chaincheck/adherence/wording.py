@@ -1,0 +1,71 @@
+"""The words in which reports, on a terminal and on a page, say what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chaincheck.adherence.findings import Audit, Finding, Status
+
+__all__ = ["because", "open_reason", "plain"]
+
+_VERDICT = {
+    "ENTAILED": "{0} follows from the annotations and the protocol",
+    "REFUTED": "the annotations and the protocol rule {0} out",
+    "UNDERDETERMINED": "both verdicts are possible as far as is known",
+    "INCONSISTENT": "the annotations and the protocol contradict each other",
+    "SOLVER_UNKNOWN": "not decided within the limits",
+}
+_OPEN = {
+    "UNDERDETERMINED": "open, both ways are possible",
+    "INCONSISTENT": "the annotations contradict each other",
+    "SOLVER_UNKNOWN": "not decided within the limits",
+}
+_DETAIL = {
+    "observable_undetermined": "could be seen, and is open",
+    "not_observable": "cannot be seen in this replay",
+    "coverage_undetermined": "open, and so is whether it can be seen",
+}
+
+
+def plain(text: str) -> str:
+    """Make a replay's text safe for a terminal: one line, every character printable.
+
+    Control characters, which move a cursor, and marks that turn the direction of writing around
+    are shown as spaces.
+    """
+    folded = "".join(ch if ch.isprintable() else " " for ch in text)
+    return " ".join(folded.split())
+
+
+def open_reason(finding: Finding, detail: str | None) -> str:
+    """Say why a question is neither SATISFIED nor VIOLATED."""
+    if detail is not None:
+        return _DETAIL[detail]
+    return _OPEN.get(finding.classification, finding.classification)
+
+
+def because(audit: Audit, dimension: str) -> str:
+    """Say in a few words why a dimension has its status."""
+    if audit.verdict is None:
+        return "the protocol could not be translated"
+    if dimension == "verdict":
+        return _VERDICT[audit.verdict.classification].format(audit.observed)
+    if dimension == "procedure":
+        return _counted([one.status for one in audit.requirements], "requirement", "met", "broken")
+    if dimension == "coverage":
+        asked = [one.coverage_status for one in audit.requirements if one.addressed is not None]
+        return _counted(asked, "requirement", "can be seen", "")
+    return _counted([one.status for one in audit.grounding], "claim", "grounded", "not as read")
+
+
+def _counted(statuses: Sequence[Status], what: str, good: str, bad: str) -> str:
+    total = len(statuses)
+    if not total:
+        return f"the protocol names no {what} here"
+    met = statuses.count("SATISFIED")
+    parts = [f"{met} of {total} {what}{'s' if total != 1 else ''} {good}"]
+    if broken := statuses.count("VIOLATED"):
+        parts.append(f"{broken} {bad}")
+    if left := statuses.count("UNKNOWN"):
+        parts.append(f"{left} open")
+    return ", ".join(parts)
