@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chaincheck.errors import InputError, PathLike, UnreadableFile, quote
+from chaincheck.errors import InvalidModel, PathLike, quote
+from chaincheck.model_folders import check_adapter_folder, read_config
 from chaincheck.training.checkpoint import (
     Checkpoint,
     TensorInfo,
-    read_json,
     read_tensor,
     tensors_of,
 )
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["BASE_RECORD", "Adapter", "Target", "open_adapter", "place_on"]
 
 BASE_RECORD = "chaincheck_base.json"
-"""File in an adapter's folder that says which base it was trained on: ``{"weights": digest}``."""
+"""File in an adapter's folder that says which base it was trained on: ``{"weights": hash}``, the
+hash being :func:`chaincheck.models.weights_hash` of the base's folder."""
 
 _CONFIG = "adapter_config.json"
 _WEIGHTS = "adapter_model.safetensors"
@@ -100,13 +101,13 @@ class Adapter:
         folder: where it is.
         config: its ``adapter_config.json``.
         modules: for each module the infos of A and B.
-        base_digest: digest of the base's weights that it was trained on, if it says so.
+        base_hash: hash of the base's weights that it was trained on, if it says so.
     """
 
     folder: Path
     config: Mapping[str, Any]
     modules: Mapping[str, tuple[TensorInfo, TensorInfo]]
-    base_digest: str | None
+    base_hash: str | None
 
     @property
     def base_name(self) -> str | None:
@@ -136,39 +137,33 @@ def open_adapter(folder: PathLike) -> Adapter:
     """Read an adapter's config and the header of its weights.
 
     Raises:
-        UnreadableFile: a file is missing, damaged or pickled.
-        InputError: the adapter is something that is not merged here, or holds NaN or infinity.
+        InvalidModel: a file is missing, damaged or pickled, the adapter is something that is not
+            merged here, or it holds NaN or infinity.
     """
     place = Path(folder)
-    if not place.is_dir():
-        raise UnreadableFile("no such folder", path=place, remedy="Name an adapter's folder")
-    config = read_json(place / _CONFIG)
+    config = check_adapter_folder(place)
     _check_config(config, place / _CONFIG)
     weights = place / _WEIGHTS
-    if not weights.is_file() and (place / "adapter_model.bin").is_file():
-        raise UnreadableFile(
-            "the adapter is pickled, which is not read",
-            path=place / "adapter_model.bin",
-            remedy="Save it with safe_serialization=True",
-        )
     infos = list(tensors_of(weights))
     modules = _pairs(infos, weights)
     _check_finite(infos, weights)
     record = place / BASE_RECORD
-    digest = read_json(record).get("weights") if record.is_file() else None
-    if digest is not None and not isinstance(digest, str):
-        raise InputError("'weights' is no text", path=record, remedy="Train again")
-    return Adapter(place, config, modules, digest)
+    known = read_config(record).get("weights") if record.is_file() else None
+    if known is not None and not isinstance(known, str):
+        raise InvalidModel("'weights' is no text", path=record, remedy="Train again")
+    return Adapter(place, config, modules, known)
 
 
-def _refused(what: str, path: Path, *, remedy: str = "Only plain LoRA is merged") -> InputError:
-    return InputError(f"the adapter has {what}, which is not merged here", path=path, remedy=remedy)
+def _refused(what: str, path: Path, *, remedy: str = "Only plain LoRA is merged") -> InvalidModel:
+    return InvalidModel(
+        f"the adapter has {what}, which is not merged here", path=path, remedy=remedy
+    )
 
 
 def _check_config(config: Mapping[str, Any], path: Path) -> None:
     kind = config.get("peft_type")
     if kind != "LORA":
-        raise InputError(f"is an adapter of type {quote(kind)}, not LORA", path=path)
+        raise InvalidModel(f"is an adapter of type {quote(kind)}, not LORA", path=path)
     for key, value in config.items():
         if value and key not in _READ:
             raise _refused(_WHAT.get(key, f"the setting {quote(key)}"), path)
@@ -199,15 +194,15 @@ def _pairs(infos: Sequence[TensorInfo], path: Path) -> dict[str, tuple[TensorInf
     for module, found in sides.items():
         lacking = next((side for side in "AB" if side not in found), None)
         if lacking:
-            raise InputError(f"{module} has no lora_{lacking}", path=path, remedy="Save it again")
+            raise InvalidModel(f"{module} has no lora_{lacking}", path=path, remedy="Save it again")
         if found["A"].shape[0] != found["B"].shape[1]:
-            raise InputError(
+            raise InvalidModel(
                 f"A and B of {module} do not fit: {found['A'].described()} and "
                 f"{found['B'].described()}",
                 path=path,
             )
     if not sides:
-        raise InputError("the adapter changes nothing", path=path, remedy="Check the path")
+        raise InvalidModel("the adapter changes nothing", path=path, remedy="Check the path")
     return {module: (found["A"], found["B"]) for module, found in sorted(sides.items())}
 
 
@@ -216,7 +211,7 @@ def _check_finite(infos: Sequence[TensorInfo], path: Path) -> None:
 
     for info in infos:
         if not bool(torch.isfinite(read_tensor(path, info.name)).all()):
-            raise InputError(
+            raise InvalidModel(
                 f"{info.name} holds NaN or infinity",
                 path=path,
                 remedy="Train again, or stop earlier",
@@ -239,13 +234,13 @@ def _scale(adapter: Adapter, module: str) -> tuple[float, int]:
     alpha = _of_module(config, "alpha_pattern", module, config.get("lora_alpha"))
     path = adapter.folder / _CONFIG
     if said != rank:
-        raise InputError(
+        raise InvalidModel(
             f"the rank of {module} is {rank} in the weights and {quote(said)} in the config",
             path=path,
             remedy="The config is of another adapter: copy both again",
         )
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not math.isfinite(alpha):
-        raise InputError(f"lora_alpha is {quote(alpha)}, no finite number", path=path)
+        raise InvalidModel(f"lora_alpha is {quote(alpha)}, no finite number", path=path)
     return alpha / (math.sqrt(rank) if config.get("use_rslora") else rank), rank
 
 
@@ -259,7 +254,7 @@ def place_on(adapter: Adapter, base: Checkpoint) -> tuple[dict[str, Target], tup
         The targets by the base's tensor, and the renaming (start in the adapter, in the base).
 
     Raises:
-        InputError: no renaming or more than one fits, a shape differs, or a tensor cannot take a
+        InvalidModel: no renaming or more than one fits, a shape differs, or a tensor cannot take a
             delta: the tied embedding or head, or a type that is not floating point.
     """
     fitting = []
@@ -281,7 +276,7 @@ def place_on(adapter: Adapter, base: Checkpoint) -> tuple[dict[str, Target], tup
             if not fitting
             else "its modules can be found in the base under more than one name"
         )
-        raise InputError(
+        raise InvalidModel(
             f"the adapter is not for the base {base.folder}: {why}",
             path=adapter.folder,
             remedy="Name the base that it was trained on",
@@ -300,7 +295,7 @@ def _check_target(adapter: Adapter, module: str, base: Checkpoint, name: str) ->
     info = base.tensors[name]
     if name == base.embedding or (base.tied and name == base.head):
         what = "the input embedding" if name == base.embedding else "the tied output head"
-        raise InputError(
+        raise InvalidModel(
             f"LoRA is on {what} ({name}), which cannot be merged without changing the other",
             path=adapter.folder,
             remedy="Train without it: target_modules='all-linear' leaves both out",
@@ -309,14 +304,14 @@ def _check_target(adapter: Adapter, module: str, base: Checkpoint, name: str) ->
     if adapter.config.get("fan_in_fan_out"):
         shape = shape[::-1]
     if info.shape != shape:
-        raise InputError(
+        raise InvalidModel(
             f"the adapter is not for the base {base.folder}: {module} needs shape {list(shape)}, "
             f"{name} has {list(info.shape)}",
             path=adapter.folder,
             remedy="Name the base that it was trained on",
         )
     if info.dtype not in {"F32", "BF16", "F16", "F64"}:
-        raise InputError(
+        raise InvalidModel(
             f"{name} is quantized or no floating-point number ({info.dtype})",
             path=base.folder,
             remedy="Merge into the base's unquantized weights",

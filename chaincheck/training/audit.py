@@ -81,8 +81,8 @@ def audit(
         progress: shows how many tensors have been looked at.
 
     Raises:
-        UnreadableFile: a file is missing or damaged.
-        InputError: the base has faults of its own, or the adapter is not for it.
+        InvalidModel: a file is missing or damaged, the base has faults of its own, or the adapter
+            is not for it.
     """
     one = base if isinstance(base, Checkpoint) else open_checkpoint(base)
     other = open_checkpoint(merged, sound=False)

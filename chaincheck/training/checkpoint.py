@@ -7,15 +7,14 @@ names. What of a folder contradicts that is a *fault*: it is collected, not pass
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chaincheck.errors import InputError, MissingExtra, PathLike, UnreadableFile, quote
+from chaincheck.errors import InvalidModel, MissingExtra, PathLike, quote
+from chaincheck.model_folders import read_config
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -29,10 +28,8 @@ __all__ = [
     "as_bytes",
     "count_prediction_layers",
     "open_checkpoint",
-    "read_json",
     "read_tensor",
     "tensors_of",
-    "weights_digest",
 ]
 
 SINGLE = "model.safetensors"
@@ -91,10 +88,6 @@ class Checkpoint:
         info = self.tensors[name]
         return read_tensor(self.folder / info.file, name)
 
-    def digest(self, name: str) -> str:
-        """SHA-256 of a tensor's bytes."""
-        return hashlib.sha256(as_bytes(self.tensor(name)).numpy()).hexdigest()
-
     @property
     def embedding(self) -> str | None:
         """Name of the input embedding, None if there is none by a known name."""
@@ -141,23 +134,6 @@ def count_prediction_layers(names: Iterable[str]) -> int:
     return len({match[1] for name in names if (match := _MTP_LAYER.match(name))})
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a file that holds one JSON object.
-
-    Raises:
-        UnreadableFile: it is missing or holds something else.
-    """
-    try:
-        found = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise UnreadableFile("no such file", path=path, remedy="Check the folder") from None
-    except (OSError, ValueError, RecursionError) as cause:
-        raise UnreadableFile(f"is no JSON: {cause}", path=path, remedy="Copy it again") from None
-    if not isinstance(found, dict):
-        raise UnreadableFile("holds no JSON object", path=path, remedy="Copy it again")
-    return found
-
-
 def _safe_open(path: Path) -> Any:
     try:
         from safetensors import SafetensorError, safe_open
@@ -168,9 +144,9 @@ def _safe_open(path: Path) -> Any:
     except ImportError:
         raise MissingExtra("reading model files", "judges") from None
     except FileNotFoundError:
-        raise UnreadableFile("no such file", path=path, remedy="Copy the folder again") from None
+        raise InvalidModel("no such file", path=path, remedy="Copy the folder again") from None
     except (SafetensorError, OSError) as cause:
-        raise UnreadableFile(
+        raise InvalidModel(
             f"is no whole safetensors file: {cause}", path=path, remedy="Copy it again"
         ) from None
 
@@ -179,7 +155,7 @@ def read_tensor(path: Path, name: str) -> Tensor:
     """Map one tensor of a safetensors file into memory.
 
     Raises:
-        UnreadableFile: the file is missing or damaged.
+        InvalidModel: the file is missing or damaged.
     """
     with _safe_open(path) as file:
         tensor: Tensor = file.get_tensor(name)
@@ -197,7 +173,7 @@ def tensors_of(path: Path) -> Iterator[TensorInfo]:
     """List the tensors of a safetensors file without reading them.
 
     Raises:
-        UnreadableFile: the file is missing or damaged.
+        InvalidModel: the file is missing or damaged.
     """
     with _safe_open(path) as file:
         for name in file.keys():  # noqa: SIM118 - it is no mapping
@@ -213,15 +189,15 @@ def open_checkpoint(folder: PathLike, *, sound: bool = True) -> Checkpoint:
         sound: refuse a folder with faults instead of collecting them.
 
     Raises:
-        UnreadableFile: there is no model, its weights are pickled, or a file is damaged.
-        InputError: the folder has faults, and ``sound`` is set.
+        InvalidModel: there is no model, its weights are pickled, a file is damaged, or the folder
+            has faults and ``sound`` is set.
     """
     place = Path(folder)
     if not place.is_dir():
-        raise UnreadableFile("no such folder", path=place, remedy="Name a model's folder")
-    config = read_json(place / "config.json")
+        raise InvalidModel("no such folder", path=place, remedy="Name a model's folder")
+    config = read_config(place / "config.json")
     faults: list[str] = []
-    index = read_json(place / INDEX) if (place / INDEX).is_file() else None
+    index = read_config(place / INDEX) if (place / INDEX).is_file() else None
     files = _files(place, index, faults)
     tensors: dict[str, TensorInfo] = {}
     for name in files:
@@ -233,7 +209,7 @@ def open_checkpoint(folder: PathLike, *, sound: bool = True) -> Checkpoint:
         faults += _index_faults(index, tensors)
     if sound and faults:
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise InputError(faults[0] + more, path=place, remedy="Copy the model again")
+        raise InvalidModel(faults[0] + more, path=place, remedy="Copy the model again")
     return Checkpoint(place, config, tensors, files, index, tuple(faults))
 
 
@@ -244,11 +220,11 @@ def _files(place: Path, index: Mapping[str, Any] | None, faults: list[str]) -> t
     if index is not None:
         weight_map = index.get("weight_map")
         if not isinstance(weight_map, dict) or not weight_map:
-            raise UnreadableFile("has no weight_map", path=place / INDEX, remedy="Copy it again")
+            raise InvalidModel("has no weight_map", path=place / INDEX, remedy="Copy it again")
         named = {str(name) for name in weight_map.values()}
         for name in sorted(named):
             if Path(name).name != name or not name.endswith(".safetensors"):
-                raise InputError(
+                raise InvalidModel(
                     f"names {quote(name)}, which is no safetensors file of this folder",
                     path=place / INDEX,
                     remedy="Copy the model again",
@@ -268,7 +244,7 @@ def _files(place: Path, index: Mapping[str, Any] | None, faults: list[str]) -> t
             if pickled
             else (f"holds neither {SINGLE} nor {INDEX}" if here else "holds no weights")
         )
-        raise UnreadableFile(what, path=place, remedy="Convert the model to safetensors")
+        raise InvalidModel(what, path=place, remedy="Convert the model to safetensors")
     faults += [
         f"{name} is in the folder but not in the index" for name in here if name not in named
     ]
@@ -286,17 +262,3 @@ def _index_faults(index: Mapping[str, Any], tensors: Mapping[str, TensorInfo]) -
     for name, info in tensors.items():
         if name not in weight_map:
             yield f"{info.file} holds {name}, which the index does not name"
-
-
-def weights_digest(checkpoint: Checkpoint) -> str:
-    """Identity of a model's weights, however they are cut into files.
-
-    Returns:
-        The SHA-256 of one line a tensor, sorted by name: name, type, shape and the SHA-256 of
-        its bytes.
-    """
-    lines = [
-        f"{name}\t{info.dtype}\t{list(info.shape)}\t{checkpoint.digest(name)}\n"
-        for name, info in sorted(checkpoint.tensors.items())
-    ]
-    return hashlib.sha256("".join(lines).encode()).hexdigest()

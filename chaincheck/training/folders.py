@@ -14,13 +14,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from io import BufferedReader
 from pathlib import Path
 
 from chaincheck.atomic import sync_folder
 from chaincheck.errors import PathLike, UnreadableFile, UnwritableOutput
 
-__all__ = ["copy_file", "file_digest", "new_folder"]
+__all__ = ["copy_file", "new_folder"]
 
 _CHUNK = 2**20
 
@@ -89,30 +88,14 @@ def copy_file(source: Path, target: Path) -> str:
         OSError: the target cannot be written.
     """
     digest = hashlib.sha256()
-    with _opened(source) as stream, target.open("wb") as out:
+    try:
+        stream = source.open("rb")
+    except OSError as cause:
+        raise UnreadableFile(
+            f"cannot be read: {cause.strerror}", path=source, remedy="Check the file"
+        ) from None
+    with stream, target.open("wb") as out:
         while chunk := stream.read(_CHUNK):
             digest.update(chunk)
             out.write(chunk)
     return digest.hexdigest()
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file's bytes, as ``sha256sum`` gives it.
-
-    Raises:
-        UnreadableFile: it cannot be read.
-    """
-    with _opened(path) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator[BufferedReader]:
-    try:
-        stream = path.open("rb")
-    except OSError as cause:
-        raise UnreadableFile(
-            f"cannot be read: {cause.strerror}", path=path, remedy="Check the file"
-        ) from None
-    with stream:
-        yield stream

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from chaincheck import __version__
-from chaincheck.errors import InputError, MissingExtra, PathLike
+from chaincheck.errors import InvalidModel, MissingExtra, PathLike
+from chaincheck.models import file_hash, weights_hash
 from chaincheck.training.adapter import Adapter, Target, open_adapter, place_on
 from chaincheck.training.audit import Progress, audit, base_name, silent
 from chaincheck.training.audit_results import Audit
@@ -28,9 +29,8 @@ from chaincheck.training.checkpoint import (
     Checkpoint,
     TensorInfo,
     open_checkpoint,
-    weights_digest,
 )
-from chaincheck.training.folders import copy_file, file_digest, new_folder
+from chaincheck.training.folders import copy_file, new_folder
 from chaincheck.training.score_drift import ScoreDrift
 from chaincheck.training.write_shards import write_index, write_safetensors
 
@@ -82,27 +82,27 @@ class Merge:
         return "\n".join(lines)
 
 
-def check_base(adapter: Adapter, base: Checkpoint, digest: str, base_called: str | None) -> str:
+def check_base(adapter: Adapter, base: Checkpoint, known: str, base_called: str | None) -> str:
     """Refuse an adapter that was trained on another base.
 
     Args:
         adapter: the adapter.
         base: the base.
-        digest: digest of the base's weights.
+        known: hash of the base's weights.
         base_called: what the user says that the adapter calls this base.
 
     Returns:
         What the agreement rests on, as a sentence for the record.
 
     Raises:
-        InputError: the digests differ, or (where the adapter has none) the names.
+        InvalidModel: the hashes differ, or (where the adapter has none) the names.
     """
-    if adapter.base_digest is not None:
-        if adapter.base_digest == digest:
-            return "the adapter holds the digest of these weights"
-        raise InputError(
+    if adapter.base_hash is not None:
+        if adapter.base_hash == known:
+            return "the adapter holds the hash of these weights"
+        raise InvalidModel(
             f"the adapter is not for the base {base.folder}: it was trained on weights "
-            f"{adapter.base_digest[:16]}, these are {digest[:16]}",
+            f"{adapter.base_hash[:16]}, these are {known[:16]}",
             path=adapter.folder,
             remedy="Name the base that it was trained on",
         )
@@ -111,8 +111,8 @@ def check_base(adapter: Adapter, base: Checkpoint, digest: str, base_called: str
         return "the adapter does not name its base; names and shapes of its tensors fit"
     if base_called == name or _names(name, base):
         return f"the adapter names its base {name}; names and shapes of its tensors fit"
-    raise InputError(
-        f"the adapter names another base, {name}, and holds no digest of its weights",
+    raise InvalidModel(
+        f"the adapter names another base, {name}, and holds no hash of its weights",
         path=adapter.folder,
         remedy=f"If it is the same one in another folder, say so: --base-called {name}",
     )
@@ -150,17 +150,17 @@ def merge(
         progress: shows how many tensors are done.
 
     Raises:
-        InputError: base or adapter cannot be used, or do not belong together.
+        InvalidModel: base or adapter cannot be used, or do not belong together.
         MeasuredFailure: the audit found something; no folder is left.
         UnwritableOutput: the folder cannot be written; none is left.
     """
     _need_torch()
     one, change = open_checkpoint(base), open_adapter(adapter)
     targets, rename = place_on(change, one)
-    digest = weights_digest(one)
-    agreement = check_base(change, one, digest, base_called)
+    described = _described(one.folder, one.files)
+    agreement = check_base(change, one, described["weights"], base_called)
     record = {
-        "base": {"weights": digest, "agreement": agreement, **_described(one.folder, one.files)},
+        "base": {"agreement": agreement, **described},
         "adapter": {**_described(change.folder), "settings": dict(change.config)},
         "renamed": {"adapter": rename[0], "base": rename[1]} if rename[0] != rename[1] else None,
     }
@@ -215,14 +215,15 @@ def restore(
     _need_torch()
     one, other = open_checkpoint(base), open_checkpoint(merged, sound=False)
     change = open_adapter(adapter) if adapter is not None else None
-    digest = weights_digest(one)
     record: dict[str, Any] = {
-        "base": {"weights": digest, **_described(one.folder, one.files)},
+        "base": _described(one.folder, one.files),
         "from": _described(other.folder, other.files),
         "renamed": dict(renames or {}),
     }
     if change is not None:
-        record["base"]["agreement"] = check_base(change, one, digest, base_called)
+        record["base"]["agreement"] = check_base(
+            change, one, record["base"]["weights"], base_called
+        )
         record["adapter"] = {**_described(change.folder), "settings": dict(change.config)}
     there = {base_name(name, renames or {}): name for name in other.tensors}
     restored = tuple(
@@ -285,7 +286,7 @@ def _release(
             raise found.failure()
         drift = job.compare(part) if job.compare else None
         merged = {
-            "weights": weights_digest(open_checkpoint(part)),
+            "weights": weights_hash(part),
             "files": {**hashes, **carried},
         }
         made = {
@@ -328,7 +329,7 @@ def _write(
     if set(by_file) != {SINGLE}:
         known = base.index.get("metadata") if base.index else None
         write_index(part / INDEX, infos, known if isinstance(known, dict) else None)
-        hashes[INDEX] = file_digest(part / INDEX)
+        hashes[INDEX] = _hash(part / INDEX)
     return hashes
 
 
@@ -358,12 +359,17 @@ def _carry_over(base: Path, part: Path, taken: set[str]) -> tuple[dict[str, str]
 def _described(folder: Path, files: Iterable[str] | None = None) -> dict[str, Any]:
     """Name a folder and the SHA-256 of the files in it that were read."""
     names = files if files is not None else _top_files(folder)
-    found = {name: file_digest(folder / name) for name in names}
+    found = {name: _hash(folder / name) for name in names}
     if files is not None:
         for name in ("config.json", INDEX):
             if (folder / name).is_file():
-                found[name] = file_digest(folder / name)
-    return {"name": folder.resolve().name, "files": found}
+                found[name] = _hash(folder / name)
+    return {"name": folder.resolve().name, "weights": weights_hash(folder), "files": found}
+
+
+def _hash(path: Path) -> str:
+    """SHA-256 of what a file holds now, not of what it held when its time was last looked at."""
+    return file_hash(path, remember=False)
 
 
 def _top_files(folder: Path) -> list[str]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Delta", "delta_fault", "same_bits", "unlike", "worsened"]
 
-_ELEMENTS = 2**20
+_ELEMENTS = 2**18  # in double precision, with a dozen such arrays at a time: 25 MB
 _PRECISION = {"BF16": (8, -126), "F16": (11, -14), "F32": (24, -126), "F64": (53, -1022)}
 _SINGLE = 2.0**-24
 

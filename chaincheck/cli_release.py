@@ -1,0 +1,131 @@
+"""The commands that release a judge: merge, gate, card."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from chaincheck.cli_options import INPUT, OUTPUT, emit, examples, json_option
+from chaincheck.errors import UsageError
+
+__all__ = ["merge"]
+
+_T = TypeVar("_T")
+
+
+def _progress(items: Iterable[_T], what: str, total: int) -> Iterable[_T]:
+    """Show a bar on stderr that vanishes where nobody watches."""
+    from tqdm import tqdm
+
+    bar: Iterable[_T] = tqdm(
+        items, desc=what, total=total, unit="", leave=False, disable=not sys.stderr.isatty()
+    )
+    return bar
+
+
+@click.command(
+    epilog=examples(
+        "chaincheck merge base --adapter run/adapter --out merged",
+        "chaincheck merge base --adapter run/adapter --audit-only theirs",
+        "chaincheck merge base --adapter run/adapter --restore theirs --out whole",
+        "chaincheck merge base --adapter a --audit-only theirs --rename model.=text. --json -",
+    )
+)
+@click.argument("base", type=INPUT)
+@click.option("--adapter", type=INPUT, help="LoRA adapter, a folder as peft saves it.")
+@click.option("--out", type=OUTPUT, help="Folder to write; it must not exist.")
+@click.option("--audit-only", type=INPUT, metavar="MERGED", help="Audit this folder; write none.")
+@click.option(
+    "--restore",
+    type=INPUT,
+    metavar="MERGED",
+    help="Copy this folder with what its loader dropped put back from the base.",
+)
+@click.option(
+    "--rename",
+    multiple=True,
+    metavar="MERGED=BASE",
+    help="Tensor names that start so in MERGED start so in the base; may be repeated.",
+)
+@click.option("--base-called", help="What the adapter calls this base, if not as its folder.")
+@json_option
+def merge(
+    *,
+    base: str,
+    adapter: str | None,
+    out: str | None,
+    audit_only: str | None,
+    restore: str | None,
+    rename: Sequence[str],
+    base_called: str | None,
+    json_path: str | None,
+) -> None:
+    """Merge a LoRA adapter into BASE and account for every tensor, or audit another's merge.
+
+    Every tensor of the base must be in the merged model bit for bit, or be base + delta within
+    the rounding of its type. Anything else (missing, renamed, retyped, reshaped, changed, untied,
+    unexplained) is listed, nothing is written, and the exit code is 1.
+    """
+    import msgspec
+
+    from chaincheck.training import merge as merging
+    from chaincheck.training.adapter import open_adapter
+    from chaincheck.training.audit import audit
+
+    def to_json(plain: dict[str, Any]) -> str:
+        return msgspec.json.format(msgspec.json.encode(plain), indent=1).decode()
+
+    _check_use(adapter, out, audit_only, restore, rename)
+    renames = dict(_renaming(one) for one in rename)
+    if audit_only:
+        change = open_adapter(adapter) if adapter else None
+        found = audit(base, audit_only, change, renames=renames, progress=_progress)
+        emit(found.to_text, lambda: to_json(found.to_dict()), json_path)
+        if not found.passed:
+            raise found.failure()
+        return
+    assert out is not None
+    if restore:
+        done = merging.restore(
+            base,
+            restore,
+            out,
+            adapter=adapter,
+            renames=renames,
+            base_called=base_called,
+            progress=_progress,
+        )
+    else:
+        assert adapter is not None
+        done = merging.merge(base, adapter, out, base_called=base_called, progress=_progress)
+    emit(done.to_text, lambda: to_json(done.to_dict()), json_path)
+
+
+def _renaming(text: str) -> tuple[str, str]:
+    merged, mark, base = text.partition("=")
+    if not mark:
+        raise UsageError(
+            f"--rename takes MERGED=BASE, not {text!r}", remedy="Example: --rename model.=text."
+        )
+    return merged, base
+
+
+def _check_use(
+    adapter: str | None,
+    out: str | None,
+    audit_only: str | None,
+    restore: str | None,
+    rename: Sequence[str],
+) -> None:
+    remedy = "See chaincheck merge --help"
+    if audit_only and (out or restore):
+        raise UsageError("--audit-only writes nothing and restores nothing", remedy=remedy)
+    if not audit_only and not out:
+        raise UsageError("--out is missing: the folder to write", remedy=remedy)
+    if not (adapter or audit_only or restore):
+        raise UsageError("--adapter is missing: there is nothing to merge", remedy=remedy)
+    if rename and not (audit_only or restore):
+        raise UsageError("--rename is about a model that others merged", remedy=remedy)
