@@ -2,13 +2,14 @@
 
 Exit codes: 0 success, 1 a check that was measured and failed (or a notebook cell that raised),
 2 bad input or bad usage, 3 a record that cannot be trusted (a judgment log that is damaged or of
-another judge, scores that were altered or are of other data), 130 interrupted.
+another judge, scores that were altered or are of other data), 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,9 +17,19 @@ import click
 
 from chaincheck import __version__
 from chaincheck.cli_comparison import closed_book, compare, noise, power
+from chaincheck.cli_guard import guarded
 from chaincheck.cli_models import model
-from chaincheck.cli_options import emit, examples, json_option, measuring, plot_option
-from chaincheck.errors import ChainCheckError
+from chaincheck.cli_options import (
+    INPUT,
+    OUTPUT,
+    emit,
+    examples,
+    json_option,
+    measuring,
+    plot_option,
+    tell,
+)
+from chaincheck.cli_release import merge
 
 __all__ = ["command", "main"]
 
@@ -52,8 +63,8 @@ def command() -> None:
     )
 )
 @click.option("--source", required=True, help="Layout of the input; 'facts' needs no input.")
-@click.argument("input_path", metavar="[INPUT]", required=False)
-@click.option("--out", required=True, type=click.Path(), help="Triplets: .jsonl or .jsonl.gz.")
+@click.argument("input_path", metavar="[INPUT]", required=False, type=INPUT)
+@click.option("--out", required=True, type=OUTPUT, help="Triplets: .jsonl or .jsonl.gz.")
 @click.option("--variants", default="real,fict,decoy", show_default=True)
 @click.option("--cells", default="A,B,D", show_default=True, help="Add C for the fourth cell.")
 @click.option(
@@ -63,7 +74,7 @@ def command() -> None:
 @click.option("--limit", type=click.IntRange(1), help="Read at most this many records.")
 @click.option("--keep-all", is_flag=True, help="Reject rather than leave a distractor out.")
 @click.option("--lenient", is_flag=True, help="The nine rules only: more triplets, more unsound.")
-@click.option("--test-out", type=click.Path(), help="A second file, for a test split.")
+@click.option("--test-out", type=OUTPUT, help="A second file, for a test split.")
 @click.option(
     "--test-share",
     default=0.2,
@@ -71,7 +82,7 @@ def command() -> None:
     type=click.FloatRange(0, 1),
     help="Share of the triplets in it; no bridge and no later step is in both files.",
 )
-@click.option("--report", type=click.Path(), help="Write the rejection report as JSON.")
+@click.option("--report", type=OUTPUT, help="Write the rejection report as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def build(
     *,
@@ -109,7 +120,7 @@ def build(
         report_path=report,
         progress=_progress,
     )
-    click.echo(result.to_json() if as_json else result.to_text())
+    tell(result.to_json() if as_json else result.to_text(), out)
 
 
 @command.command(
@@ -121,11 +132,11 @@ def build(
         "chaincheck score --data t.jsonl.gz --log log.jsonl --out s.jsonl",
     )
 )
-@click.option("--data", required=True, type=click.Path(), help="Triplets: .jsonl or .jsonl.gz.")
+@click.option("--data", required=True, type=INPUT, help="Triplets: .jsonl or .jsonl.gz.")
 @click.option("--judge", help="A lexical judge's name, or a .toml file.")
-@click.option("--log", type=click.Path(), help="Replay this judgment log; a miss is an error.")
+@click.option("--log", type=OUTPUT, help="Replay this judgment log; a miss is an error.")
 @click.option("--live", is_flag=True, help="Ask the judge for what the log lacks, and record it.")
-@click.option("--out", required=True, type=click.Path(), help="Scores: .jsonl or .jsonl.gz.")
+@click.option("--out", required=True, type=OUTPUT, help="Scores: .jsonl or .jsonl.gz.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
 def score(
     *, data: str, judge: str | None, log: str | None, live: bool, out: str, as_json: bool
@@ -134,7 +145,7 @@ def score(
     from chaincheck.pipeline import score_file
 
     summary = score_file(data, judge, out, log=log, live=live, progress=_progress)
-    click.echo(summary.to_json() if as_json else summary.to_text())
+    tell(summary.to_json() if as_json else summary.to_text(), out)
 
 
 @command.command(
@@ -146,7 +157,7 @@ def score(
         "chaincheck evaluate --data t.jsonl.gz --scores s.jsonl --cluster bridge --level 0.9",
     )
 )
-@click.option("--scores", required=True, type=click.Path(), help="Score file for all of them.")
+@click.option("--scores", required=True, type=INPUT, help="Score file for all of them.")
 @measuring
 @plot_option
 def evaluate(
@@ -168,7 +179,7 @@ def evaluate(
         "chaincheck shortcuts --data triplets.jsonl.gz --plot shortcuts.svg --json out.json",
     )
 )
-@click.option("--data", required=True, type=click.Path(), help="Triplets: .jsonl or .jsonl.gz.")
+@click.option("--data", required=True, type=INPUT, help="Triplets: .jsonl or .jsonl.gz.")
 @json_option
 @plot_option
 def shortcuts(data: str, json_path: str | None, plot: str | None) -> None:
@@ -190,34 +201,34 @@ def shortcuts(data: str, json_path: str | None, plot: str | None) -> None:
         "chaincheck run notebooks/03_selectivity.md -p replicates 500 -p seed 1",
     )
 )
-@click.argument("notebook", type=click.Path())
+@click.argument("notebook", type=INPUT)
 @click.option(
     "-p", "parameters", multiple=True, type=(str, str), metavar="NAME VALUE", help="A parameter."
 )
-@click.option("--out", type=click.Path(), help="Where the executed notebook goes.")
+@click.option("--out", type=OUTPUT, help="Where the executed notebook goes.")
 def run(notebook: str, parameters: Sequence[tuple[str, str]], out: str | None) -> None:
     """Execute one chapter with your parameters."""
     from chaincheck.book import parse_parameters, run_notebook
 
     source = Path(notebook)
     target = Path(out) if out else source.with_suffix(".run.ipynb")
-    click.echo(run_notebook(source, target, parse_parameters(parameters)))
+    tell(str(run_notebook(source, target, parse_parameters(parameters))))
 
 
 @command.command(
     epilog=examples("chaincheck book", "chaincheck book --profile mine.toml --out my_book")
 )
 @click.option("--profile", help="smoke, default, gpu, or the path of a .toml file of your own.")
-@click.option("--out", type=click.Path(), help="Folder for your book; never the published one.")
-@click.option("--root", type=click.Path(), default=".", show_default=True, help="The repository.")
+@click.option("--out", type=OUTPUT, help="Folder for your book; never the published one.")
+@click.option("--root", type=INPUT, default=".", show_default=True, help="The repository.")
 def book(profile: str | None, out: str | None, root: str) -> None:
     """Execute every chapter and render the book."""
     from chaincheck.book import build_book
 
-    click.echo(build_book(Path(root), profile=profile, out=Path(out) if out else None))
+    tell(str(build_book(Path(root), profile=profile, out=Path(out) if out else None)))
 
 
-for _other in (compare, noise, power, closed_book, model):
+for _other in (compare, noise, power, closed_book, model, merge):
     command.add_command(_other)
 
 
@@ -231,33 +242,19 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _guarded(action: Callable[[], Any]) -> int:
-    """Run an action and turn every expected failure into one line and an exit code."""
-    try:
-        action()
-    except ChainCheckError as error:
-        click.echo(f"chaincheck: error: {error}", err=True)
-        return error.exit_code
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("chaincheck: interrupted; nothing was left half-written", err=True)
-        return 130
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader went away (`| head`): not an error of this program
-        return 0
-    return 0
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    from chaincheck.pipes import keep_pipes
+    words = list(sys.argv[1:] if arguments is None else arguments)
 
     def run() -> None:
-        with keep_pipes():
-            command.main(args=arguments, standalone_mode=False)
+        asked = os.environ.get("_CHAINCHECK_COMPLETE")  # by a shell that completes a line
+        if asked:
+            from click.shell_completion import shell_complete
 
-    return _guarded(run)
+            shell_complete(command, {}, "chaincheck", "_CHAINCHECK_COMPLETE", asked)
+            return
+        # Not command.main: it has its own way with a broken pipe.
+        with command.make_context("chaincheck", words) as context:
+            command.invoke(context)
+
+    return guarded(run)

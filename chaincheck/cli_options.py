@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +13,8 @@ import click
 from chaincheck.errors import MissingExtra
 
 __all__ = [
+    "INPUT",
+    "OUTPUT",
     "emit",
     "examples",
     "exchanges_option",
@@ -21,12 +23,43 @@ __all__ = [
     "measuring",
     "number_option",
     "plot_option",
+    "tell",
 ]
 
 _Command = Callable[..., None]
 _REFERENCE_COLUMN = "cb_27b_correct"
 # More of either changes no digit that is shown, and would fill the memory.
 _MOST_DRAWN = 1_000_000
+
+
+_STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+
+
+class _Path(click.ParamType):
+    """The path of a file or folder: not empty, and no dash where that would name a file.
+
+    Args:
+        device: what to name for a standard stream; None where a dash stands for it.
+    """
+
+    name = "path"
+
+    def __init__(self, device: str | None) -> None:
+        self._device = device
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the path as it is, or refuse it."""
+        if not value.strip():
+            self.fail("a path cannot be empty", param, ctx)
+        if value == "-" and self._device is not None:
+            self.fail(f"- is no path here; name {self._device}, or ./- for such a file", param, ctx)
+        return value
+
+
+INPUT = _Path("/dev/stdin")
+"""Type of an option that names what is read."""
+OUTPUT = _Path("/dev/stdout")
+"""Type of an option that names what is written."""
 
 
 def _finite(_context: click.Context, _option: click.Parameter, value: float | None) -> float | None:
@@ -56,11 +89,9 @@ def examples(*lines: str) -> str:
 
 
 json_option = click.option(
-    "--json", "json_path", type=click.Path(), help="Write the results; - for stdout."
+    "--json", "json_path", type=_Path(None), help="Write the results; - for stdout."
 )
-plot_option = click.option(
-    "--plot", type=click.Path(), help="Draw the results: .svg, .png or .pdf."
-)
+plot_option = click.option("--plot", type=OUTPUT, help="Draw the results: .svg, .png or .pdf.")
 # Beyond these ends the draws are too few to say where an interval ends.
 level_option = number_option(
     "--level", 0.5, 0.9999, default=0.95, show_default=True, help="Coverage of an interval."
@@ -73,9 +104,7 @@ exchanges_option = click.option(
     help="Random exchanges of the two judges behind each p-value.",
 )
 _MEASURING = (
-    click.option(
-        "--data", required=True, multiple=True, type=click.Path(), help="Triplet file(s)."
-    ),
+    click.option("--data", required=True, multiple=True, type=INPUT, help="Triplet file(s)."),
     click.option(
         "--exclude-cb27b",
         is_flag=True,
@@ -134,7 +163,7 @@ def emit(
 ) -> None:
     """Write and draw what was asked for, and print the rest.
 
-    Where the drawing fails no JSON is left, and where the JSON cannot be written nothing is drawn.
+    Files appear together, and only if everything else went well, the printing too.
 
     Args:
         to_text: the result for readers; printed unless the JSON is.
@@ -142,11 +171,11 @@ def emit(
         json_path: where that goes; "-" prints it and nothing else.
         draw: draws and saves the figure.
     """
-    from chaincheck.atomic import open_output
+    from chaincheck.atomic import together, write_bytes
 
-    with contextlib.ExitStack() as outputs:
+    with together():
         if json_path and json_path != "-":
-            outputs.enter_context(open_output(json_path)).write(to_json().encode() + b"\n")
+            write_bytes(json_path, to_json().encode() + b"\n")
         if draw:
             try:
                 draw()
@@ -154,4 +183,15 @@ def emit(
                 if error.name not in {"matplotlib", "seaborn"}:
                     raise
                 raise MissingExtra("drawing a figure", "plot") from None
-    click.echo(to_json() if json_path == "-" else to_text())
+        tell(to_json() if json_path == "-" else to_text(), json_path)
+
+
+def tell(text: str, out: str | None = None) -> None:
+    """Print what a command found: on stdout, or on stderr if what it wrote went to stdout.
+
+    Args:
+        text: what to print.
+        out: where the command's own output went.
+    """
+    taken = out is not None and Path(out).absolute().as_posix() in _STDOUT
+    click.echo(text, err=taken)

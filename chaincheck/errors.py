@@ -70,6 +70,7 @@ __all__ = [
     "UnwritableOutput",
     "UsageError",
     "WrongSource",
+    "one_line",
     "quote",
 ]
 
@@ -77,7 +78,7 @@ _LONGEST_QUOTE = 120
 PathLike = str | os.PathLike[str]
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Fold ``text`` to one printable line, since a message quotes what a file holds."""
     folded = "".join(ch if ch.isprintable() else " " for ch in text)
     return " ".join(folded.split())
@@ -85,7 +86,7 @@ def _one_line(text: str) -> str:
 
 def quote(value: object) -> str:
     """Quote a value from a file for a message: one line, printable, cut at 120 characters."""
-    text = _one_line(value if isinstance(value, str) else repr(value))
+    text = one_line(value if isinstance(value, str) else repr(value))
     return f"'{text[:_LONGEST_QUOTE]}…'" if len(text) > _LONGEST_QUOTE else f"'{text}'"
 
 
@@ -145,7 +146,7 @@ class InputError(ChainCheckError):
         self.item = item
         where = self.path if line is None else f"{self.path}:{line}"
         who = "" if item is None else f"item {quote(item)}: "
-        super().__init__(_one_line(f"{where}: {who}{problem}"), remedy=remedy)
+        super().__init__(one_line(f"{where}: {who}{problem}"), remedy=remedy)
 
 
 class UnreadableFile(InputError):
@@ -257,7 +258,7 @@ class UnjudgeableItem(ChainCheckError):
 
     def __init__(self, problem: str, *, item: object, remedy: str | None = None) -> None:
         self.item = item
-        super().__init__(_one_line(f"item {quote(item)}: {problem}"), remedy=remedy)
+        super().__init__(one_line(f"item {quote(item)}: {problem}"), remedy=remedy)
 
 
 class ServerFailed(ChainCheckError):
@@ -281,7 +282,7 @@ class ServerFailed(ChainCheckError):
         self.endpoint = endpoint
         self.item = item
         who = "" if item is None else f"item {quote(item)}: "
-        super().__init__(_one_line(f"{endpoint}: {who}{problem}"), remedy=remedy)
+        super().__init__(one_line(f"{endpoint}: {who}{problem}"), remedy=remedy)
 
 
 class LogInUse(ChainCheckError):
@@ -297,7 +298,7 @@ class LogInUse(ChainCheckError):
         self.pid = pid
         who = "another process" if pid is None else f"process {pid}"
         super().__init__(
-            _one_line(f"{self.path}: {who} is writing this log"),
+            one_line(f"{self.path}: {who} is writing this log"),
             remedy="Let it finish or stop it: what it has recorded is kept, and is not asked again",
         )
 
@@ -309,7 +310,7 @@ class UnwritableOutput(ChainCheckError):
         self.path = os.fspath(path)
         reason = cause if isinstance(cause, str) else (cause.strerror or str(cause))
         super().__init__(
-            _one_line(f"{self.path}: cannot write: {reason}"),
+            one_line(f"{self.path}: cannot write: {reason}"),
             remedy="Nothing was left half-written; free space or name another path",
         )
 
@@ -322,7 +323,7 @@ class NotebookFailed(ChainCheckError):
     def __init__(self, notebook: PathLike, cell: int, cause: str) -> None:
         self.notebook = os.fspath(notebook)
         self.cell = cell
-        super().__init__(_one_line(f"{self.notebook}: cell {cell} failed: {cause}"))
+        super().__init__(one_line(f"{self.notebook}: cell {cell} failed: {cause}"))
 
 
 class MeasuredFailure(ChainCheckError):

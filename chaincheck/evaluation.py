@@ -14,7 +14,7 @@ from tabulate import tabulate
 from chaincheck import __version__
 from chaincheck.atomic import write_bytes
 from chaincheck.cells import CellScores
-from chaincheck.errors import PathLike, UsageError
+from chaincheck.errors import PathLike, UsageError, one_line
 from chaincheck.intervals import Interval
 from chaincheck.judges.attribution import Attribution, attributed
 from chaincheck.results import By, Selectivity, Signature, report
@@ -98,8 +98,8 @@ def table(rows: Sequence[Selectivity]) -> str:
         marks = [doubts.setdefault(note, len(doubts) + 1) for note in row.notes]
         cells.append(
             [
-                Path(row.file).name,
-                row.variant,
+                one_line(Path(row.file).name),
+                one_line(row.variant),
                 row.n,
                 f"{row.nominal.estimate:.3f}",
                 _with_interval(row.chain_effect),

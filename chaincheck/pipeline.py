@@ -201,7 +201,7 @@ def score_file(
         items: Iterator[Item] = progress(read_items(data), what=f"scoring with {chosen.name}")
         # What is entered last takes its place first: should the machine stop between the two,
         # the statement stands beside other scores and is refused.
-        with open_output(out) as file, contextlib.ExitStack() as last:
+        with together(), open_output(out) as file, contextlib.ExitStack() as last:
             statement = last.enter_context(open_output(beside)) if beside else None
             for judgment in chosen.score(ledger.given(items)):
                 file.write(_score_line(judgment, out) + b"\n")

@@ -9,6 +9,7 @@ readers who confuse red and green, and every variant has a marker of its own bes
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from chaincheck.atomic import write_bytes
-from chaincheck.errors import PathLike, UsageError
+from chaincheck.errors import PathLike, UsageError, one_line
 from chaincheck.intervals import Interval
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ __all__ = [
     "style",
     "to_svg",
     "variant_legend",
+    "words",
 ]
 
 FORMATS = (".svg", ".png", ".pdf")
@@ -80,6 +82,7 @@ _RANGES = {
     "nominal": (0.0, 1.0, 0.5, (0.0, 0.5, 1.0)),
     "contrast": (-1.0, 0.5, 0.0, (-0.8, -0.4, 0.0, 0.4)),
 }
+_LONGEST_LABEL = 48
 _NEAR = 0.03  # points of an effect plane this close share one label
 _MARKS = {"real": ("#0072B2", "o"), "fict": ("#D55E00", "s"), "decoy": ("#009E73", "D")}
 _OTHER = ("#555555", "^")
@@ -101,6 +104,16 @@ def style() -> Iterator[None]:
         yield
 
 
+def words(name: str) -> str:
+    """A name from a file or of a file as a label: one printable line of a length that fits.
+
+    A label that starts with an underscore would be left out of a legend, hence the space.
+    """
+    line = one_line(name)
+    line = f"{line[: _LONGEST_LABEL - 1]}…" if len(line) > _LONGEST_LABEL else line
+    return f" {line}" if line.startswith("_") else line
+
+
 def mark(variant: str) -> tuple[str, str]:
     """Color and marker of a variant, the same in every figure."""
     return _MARKS.get(variant, _OTHER)
@@ -115,7 +128,7 @@ def _dot(axes: Axes, at: float, value: Interval, variant: str) -> None:
 def variant_legend(figure: Figure, variants: Sequence[str]) -> None:
     """One legend for the variants, above the panels."""
     handles = [
-        Line2D([], [], color=mark(name)[0], marker=mark(name)[1], linewidth=1.6, label=name)
+        Line2D([], [], color=mark(name)[0], marker=mark(name)[1], linewidth=1.6, label=words(name))
         for name in variants
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), frameon=False)
@@ -153,7 +166,7 @@ def effects(
             axes.set_xticks(ticks)
             axes.set_title(QUANTITIES[quantity], fontsize=10)
             axes.grid(axis="y", visible=False)
-        panels[0].set_yticks(range(len(rows)), list(rows))
+        panels[0].set_yticks(range(len(rows)), [words(label) for label in rows])
         panels[0].set_ylim(len(rows) - 0.5, -0.5)
         variant_legend(figure, variants)
     return figure
@@ -193,12 +206,12 @@ def effect_plane(rows: Mapping[str, Sequence[Measured]]) -> Figure:
                 xlim=(-0.55, 0.55),
                 ylim=(min(-0.1, lowest - 0.08), 0.6),
                 xticks=(-0.4, 0.0, 0.4),
-                title=variant,
+                title=words(variant),
                 xlabel="edit effect EE",
             )
         panels[0].set_ylabel("chain effect CE")
         names = [
-            Line2D([], [], linestyle="", label=f"{number}  {label}")
+            Line2D([], [], linestyle="", label=f"{number}  {words(label)}")
             for number, label in enumerate(rows, start=1)
         ]
         figure.legend(handles=names, loc="outside right center", frameon=False, handlelength=0)
@@ -259,7 +272,9 @@ def show(figure: Figure) -> None:
 def _rendered(figure: Figure, suffix: str) -> bytes:
     dated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix)
     buffer = io.BytesIO()
-    with style():
+    with style(), warnings.catch_warnings():
+        # A letter that the font lacks is drawn as a box; the reader of a table has it all the same.
+        warnings.filterwarnings("ignore", "Glyph .* missing from")
         figure.savefig(buffer, format=suffix[1:], metadata=dated, dpi=200)
     return buffer.getvalue()
 

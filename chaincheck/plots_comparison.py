@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from chaincheck.paired_results import QUANTITIES, PairedDifference
-from chaincheck.plots import mark, style, variant_legend
+from chaincheck.plots import mark, style, variant_legend, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,8 +59,8 @@ def differences_figure(
         for axes, (name, found) in zip(panels, files.items(), strict=True):
             _differences(axes, found)
             if len(files) > 1:
-                axes.set_title(name, fontsize=9)
-        panels[-1].set_xlabel(f"{names[0]}  −  {names[1]}")
+                axes.set_title(words(name), fontsize=9)
+        panels[-1].set_xlabel(f"{words(names[0])}  −  {words(names[1])}")
         variant_legend(figure, variants)
     return figure
 
@@ -95,8 +95,8 @@ def orders_figure(row: PairedDifference, names: tuple[str, str] = ("first", "sec
         for axes, orders in zip(panels, row.orders.values(), strict=True):
             _table(axes, orders.counts, row.n)
             axes.set_title(f"{orders.name.replace('>', ' > ')}", fontsize=10)
-            axes.set_xlabel(names[1], fontsize=9)
-        panels[0].set_ylabel(names[0], fontsize=9)
+            axes.set_xlabel(words(names[1]), fontsize=9)
+        panels[0].set_ylabel(words(names[0]), fontsize=9)
     return figure
 
 

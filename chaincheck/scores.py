@@ -288,7 +288,9 @@ def _all_columns(
         )
         for variant in sorted(by_variant, key=_order):
             group = by_variant[variant]
-            cells.append(_columns(os.fspath(path), variant, group, scores, marks))
+            # Bytes of a name that are no UTF-8 cannot stand in JSON or in a figure.
+            file = os.fspath(path).encode("utf-8", "backslashreplace").decode()
+            cells.append(_columns(file, variant, group, scores, marks))
             pair_ids.append(tuple(triplet.first.pair_id for triplet in group))
     return tuple(cells), tuple(pair_ids)
 

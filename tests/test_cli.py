@@ -212,8 +212,9 @@ def test_what_cannot_be_done_is_refused_and_leaves_nothing(
 
 
 def test_usage_errors_exit_with_2(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluate"]) == 2
-    assert main(["evalute"]) == 2
+    for arguments in (["evaluate"], ["evalute"], ["evaluate", "--resamples", "many"]):
+        assert " --help" in refused(arguments, capsys)
+    assert main([]) == 2
     assert "Usage" in capsys.readouterr().err
 
 
