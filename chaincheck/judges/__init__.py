@@ -15,6 +15,8 @@ from typing import Any
 
 from chaincheck.errors import ForeignLog, UnreadableFile, UsageError, quote
 from chaincheck.judges.base import Judge, Judgment, fingerprint_of
+from chaincheck.judges.causal import KEYS as CAUSAL_KEYS
+from chaincheck.judges.causal import open_causal
 from chaincheck.judges.cross_encoder import KEYS as CROSS_ENCODER_KEYS
 from chaincheck.judges.cross_encoder import open_cross_encoder
 from chaincheck.judges.embedding import KEYS as EMBEDDING_KEYS
@@ -90,6 +92,7 @@ def _server(settings: Mapping[str, Any], folder: Path) -> Judge:
 KINDS: Mapping[str, tuple[Callable[[Mapping[str, Any], Path], Judge], frozenset[str]]] = (
     MappingProxyType(
         {
+            "causal": (open_causal, CAUSAL_KEYS),
             "cross_encoder": (open_cross_encoder, CROSS_ENCODER_KEYS),
             "embedding": (open_embedding, EMBEDDING_KEYS),
             "lexical": (_lexical, frozenset({"cue"})),
@@ -102,7 +105,10 @@ KINDS: Mapping[str, tuple[Callable[[Mapping[str, Any], Path], Judge], frozenset[
 """Each kind of judge: how to open it, and the keys that its TOML file may hold beside ``kind``."""
 
 NAMED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {"minilm": MappingProxyType({"kind": "embedding", "model": "minilm", "name": "minilm"})}
+    {
+        "minilm": MappingProxyType({"kind": "embedding", "model": "minilm", "name": "minilm"}),
+        "smollm2": MappingProxyType({"kind": "causal", "model": "smollm2"}),
+    }
 )
 """Judges that run a model and can be asked for by name: the keys of the file they stand for."""
 
