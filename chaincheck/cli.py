@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import click
 
 from chaincheck import __version__
+from chaincheck.cli_audit import audit
 from chaincheck.cli_comparison import closed_book, compare, noise, power
 from chaincheck.cli_guard import guarded
 from chaincheck.cli_models import model
@@ -228,7 +229,7 @@ def book(profile: str | None, out: str | None, root: str) -> None:
     tell(str(build_book(Path(root), profile=profile, out=Path(out) if out else None)))
 
 
-for _other in (compare, noise, power, closed_book, model, merge):
+for _other in (compare, noise, power, closed_book, model, merge, audit):
     command.add_command(_other)
 
 
