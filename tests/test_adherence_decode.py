@@ -20,7 +20,6 @@ from chaincheck.adherence.decode import (
 from chaincheck.adherence.encode import encode_replay, protocol_document, replay_document
 from chaincheck.adherence.examples import CASES, chain_case, claims_case
 from chaincheck.adherence.refusals import CODES, LIMITS
-from chaincheck.adherence.replay import resolve
 from chaincheck.errors import InvalidReplay, UnreadableFile
 
 GOLDEN = Path(__file__).resolve().parents[2] / "shared" / "golden" / "adherence"
@@ -252,8 +251,10 @@ RAW: list[tuple[str, str, bytes]] = [
     ("NOT_JSON", "$", b'{"id": "a\nb"}'),
     ("NOT_JSON", "$", b'{"id": 1}{"id": 1}'),
     ("NOT_JSON", "$", b'{"id": ' + b"1" * 5000 + b"}"),
-    ("NOT_A_NUMBER", "$", b'{"id": NaN}'),
-    ("NOT_A_NUMBER", "$", b'{"id": [-Infinity]}'),
+    ("NOT_A_NUMBER", "$.id", b'{"id": NaN}'),
+    ("NOT_A_NUMBER", "$.id[1]", b'{"id": [0, -Infinity]}'),
+    ("NOT_A_NUMBER", "$", b'{"id": NaN, }'),
+    ("DUPLICATE_KEY", "$", b'{"id": 1, "id": 2} and more'),
     ("DUPLICATE_KEY", "$.id", b'{"id": "a", "id": "a"}'),
     ("DUPLICATE_KEY", "$.a[1].b", b'{"a": [{"b": 1}, {"b": 1, "b": {"c": 1, "c": 2}}]}'),
     ("HALF_SURROGATE", "$.id", b'{"id": "\\ud83d"}'),
@@ -282,6 +283,11 @@ def test_a_damaged_replay_is_refused(code: str, place: str, damage: Damage) -> N
 def test_bad_bytes_are_refused(code: str, place: str, raw: bytes) -> None:
     error = refusal(raw)
     assert (error.code, error.json_path) == (code, place)
+
+
+def test_a_double_among_very_many_keys_is_found_at_once() -> None:
+    keys = ",".join(f'"k{at}":0' for at in range(200_000))
+    assert refusal(f'{{{keys},"k7":1}}'.encode()).json_path == "$.k7"
 
 
 def test_every_code_has_a_test() -> None:
@@ -387,37 +393,6 @@ class TestHints:
 
     def test_nothing_known(self) -> None:
         assert self.hint(0, 4, "Oslo") == CODES["SPAN_MISMATCH"].remedy
-
-
-class TestResolve:
-    def test_equal_values_merge_unknown_gives_way_and_opposites_contradict(self) -> None:
-        value = document()
-        span = value["annotations"][J]["evidence"]
-        value["annotations"] = [
-            {"atom": "j_opened", "value": "UNKNOWN"},
-            {"atom": "j_opened", "value": "TRUE", "evidence": span},
-            {"atom": "j_designed", "value": "TRUE", "evidence": span},
-            {"atom": "j_designed", "value": "FALSE", "evidence": span},
-            {"atom": "external", "value": "TRUE", "evidence": span},
-            {"atom": "external", "value": "TRUE", "evidence": span},
-            {"atom": "claims_listed", "value": "UNKNOWN"},
-        ]
-        replay = decoded(value).replay
-        found = resolve(replay.protocol, replay.annotations)
-        assert found.values == {
-            "j_opened": True,
-            "j_designed": None,
-            "c_opened": None,
-            "c_designed": None,
-            "claims_listed": None,
-            "claims_checked": None,
-            "external": True,
-        }
-        assert found.notes == ("j_opened",)
-        assert found.repeated == ("external",)
-        assert found.unannotated == ("c_opened", "c_designed", "claims_checked")
-        (only,) = found.contradictions
-        assert (only.atom, only.true, only.false) == ("j_designed", 2, 3)
 
 
 class TestFiles:

@@ -9,7 +9,7 @@ either.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -226,14 +226,20 @@ def compare_annotations(
     for name in shared:
         _check_same(first[name], second[name])
     statuses = [(overall(first[name]), overall(second[name])) for name in shared]
-    draws = _draws(len(shared), resamples, rng)
+    pairs = [(first[name], second[name]) for name in shared]
+    counted = {role: _Counts(role, pairs) for role in _ROLES}
+    flat = np.stack([one.tables for one in counted.values()], axis=1).reshape(len(pairs), -1)
+    drawn = np.empty((resamples, flat.shape[1]))
+    for at in range(resamples):
+        weights = np.bincount(rng.integers(len(pairs), size=len(pairs)), minlength=len(pairs))
+        drawn[at] = weights @ flat
+    alphas = alpha_of_tables(drawn.reshape(resamples, len(_ROLES), len(_VALUES), len(_VALUES)))
     return Agreement(
         replays=len(shared),
         only_first=tuple(name for name in first if name not in second),
         only_second=tuple(name for name in second if name not in first),
         roles={
-            role: _role(role, [(first[name], second[name]) for name in shared], draws, level)
-            for role in _ROLES
+            role: counted[role].agreement(alphas[:, at], level) for at, role in enumerate(_ROLES)
         },
         status=_status(statuses, level),
         level=level,
@@ -253,49 +259,48 @@ def _check_same(one: Replay, other: Replay) -> None:
             )
 
 
-def _draws(replays: int, resamples: int, rng: np.random.Generator) -> list[FloatArray]:
-    """How often each replay is drawn, resample by resample; the same for every role."""
-    return [
-        np.bincount(rng.integers(replays, size=replays), minlength=replays).astype(np.float64)
-        for _ in range(resamples)
-    ]
+class _Counts:
+    """What two sets say about the atoms of one role.
 
+    Attributes:
+        tables: shape (replays, values, values): how many atoms get the row's value from the
+            first set and the column's from the second.
+    """
 
-def _role(
-    role: Role, pairs: list[tuple[Replay, Replay]], draws: list[FloatArray], level: float
-) -> RoleAgreement:
-    tables = np.zeros((len(pairs), len(_VALUES), len(_VALUES)))
-    units: list[tuple[str, str]] = []
-    overlaps: list[float] = []
-    for at, (one, other) in enumerate(pairs):
-        ours, theirs = readings(one), readings(other)
-        for atom in one.protocol.atoms:
-            if atom.role != role or atom.id not in ours or atom.id not in theirs:
-                continue
-            left, right = ours[atom.id], theirs[atom.id]
-            units.append((left, right))
-            tables[at, _VALUES.index(left), _VALUES.index(right)] += 1
-            if left == right and left in {"TRUE", "FALSE"}:
-                share = jaccard(_spans(one, atom.id), _spans(other, atom.id))
-                overlaps += [] if share is None else [share]
-    flat = tables.reshape(len(pairs), -1)
-    drawn = np.array([draw @ flat for draw in draws]).reshape(len(draws), *tables.shape[1:])
-    found = alpha_of_tables(drawn)
-    found = found[~np.isnan(found)]
-    ends = None
-    # Where most resamples hold one category only, what the others say is no interval.
-    if len(found) > 0.95 * len(draws):
-        ends = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
-    return RoleAgreement(
-        atoms=len(units),
-        same=sum(left == right for left, right in units),
-        alpha=alpha(units),
-        low=None if ends is None else float(ends[0]),
-        high=None if ends is None else float(ends[1]),
-        quoted=len(overlaps),
-        overlap=sum(overlaps) / len(overlaps) if overlaps else None,
-        same_quotes=overlaps.count(1.0),
-    )
+    def __init__(self, role: Role, pairs: Sequence[tuple[Replay, Replay]]) -> None:
+        self.tables = np.zeros((len(pairs), len(_VALUES), len(_VALUES)))
+        self._units: list[tuple[str, str]] = []
+        self._overlaps: list[float] = []
+        for at, (one, other) in enumerate(pairs):
+            ours, theirs = readings(one), readings(other)
+            for atom in one.protocol.atoms:
+                if atom.role != role or atom.id not in ours or atom.id not in theirs:
+                    continue
+                left, right = ours[atom.id], theirs[atom.id]
+                self._units.append((left, right))
+                self.tables[at, _VALUES.index(left), _VALUES.index(right)] += 1
+                if left == right and left in {"TRUE", "FALSE"}:
+                    share = jaccard(_spans(one, atom.id), _spans(other, atom.id))
+                    self._overlaps += [] if share is None else [share]
+
+    def agreement(self, alphas: FloatArray, level: float) -> RoleAgreement:
+        """Sum up, with the coefficients of the resamples, NaN where undefined."""
+        found = alphas[~np.isnan(alphas)]
+        ends = None
+        # Where most resamples hold one category only, what the others say is no interval.
+        if len(found) > 0.95 * len(alphas):
+            ends = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+        overlaps = self._overlaps
+        return RoleAgreement(
+            atoms=len(self._units),
+            same=sum(left == right for left, right in self._units),
+            alpha=alpha(self._units),
+            low=None if ends is None else float(ends[0]),
+            high=None if ends is None else float(ends[1]),
+            quoted=len(overlaps),
+            overlap=sum(overlaps) / len(overlaps) if overlaps else None,
+            same_quotes=overlaps.count(1.0),
+        )
 
 
 def _spans(replay: Replay, atom: str) -> list[Span]:

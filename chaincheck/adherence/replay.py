@@ -10,7 +10,6 @@ whoever solves a replay cannot see which verdict would have been right.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
@@ -24,11 +23,9 @@ __all__ = [
     "AtomDeclaration",
     "AtomId",
     "Constraint",
-    "Contradiction",
     "Grounding",
     "Name",
     "Protocol",
-    "Readings",
     "Recorded",
     "Replay",
     "Requirement",
@@ -38,7 +35,6 @@ __all__ = [
     "Span",
     "Value",
     "Verdict",
-    "resolve",
 ]
 
 SCHEMA = "chaincheck.replay/1"
@@ -221,73 +217,3 @@ class Recorded(msgspec.Struct, frozen=True):
 
     replay: Replay
     gold: Verdict | None = None
-
-
-class Contradiction(msgspec.Struct, frozen=True):
-    """Two annotations that give one atom both truth values.
-
-    Attributes:
-        atom: its id.
-        true: index of the first annotation that says TRUE.
-        false: index of the first that says FALSE.
-    """
-
-    atom: str
-    true: int
-    false: int
-
-
-class Readings(msgspec.Struct, frozen=True):
-    """What the annotations of a replay say together.
-
-    Attributes:
-        values: for each declared atom True, False or None (unknown). An atom that is read both
-            ways is None here and stands in ``contradictions``.
-        unannotated: declared atoms without any annotation.
-        contradictions: atoms that are read both ways; they make the evidence inconsistent.
-        notes: atoms for which TRUE or FALSE stands beside UNKNOWN and is taken.
-        repeated: atoms that carry the same value twice or more, merged.
-    """
-
-    values: Mapping[str, bool | None]
-    unannotated: tuple[str, ...]
-    contradictions: tuple[Contradiction, ...]
-    notes: tuple[str, ...]
-    repeated: tuple[str, ...]
-
-
-def resolve(protocol: Protocol, annotations: Sequence[Annotation]) -> Readings:
-    """Merge the annotations of each atom.
-
-    Equal values merge, UNKNOWN gives way to TRUE or FALSE, TRUE beside FALSE is a contradiction.
-
-    Args:
-        protocol: declares the atoms.
-        annotations: readings of declared atoms only.
-
-    Returns:
-        The merged readings; atoms are listed in the order of declaration throughout.
-    """
-    said: dict[str, dict[Value, list[int]]] = {atom.id: {} for atom in protocol.atoms}
-    for index, annotation in enumerate(annotations):
-        said[annotation.atom].setdefault(annotation.value, []).append(index)
-    values: dict[str, bool | None] = {}
-    contradictions = []
-    for atom, by_value in said.items():
-        both = "TRUE" in by_value and "FALSE" in by_value
-        if both:
-            contradictions.append(Contradiction(atom, by_value["TRUE"][0], by_value["FALSE"][0]))
-        values[atom] = None if both or not by_value.keys() - {"UNKNOWN"} else "TRUE" in by_value
-    return Readings(
-        values=values,
-        unannotated=tuple(atom for atom, by_value in said.items() if not by_value),
-        contradictions=tuple(contradictions),
-        notes=tuple(
-            atom for atom, by_value in said.items() if len(by_value) > 1 and "UNKNOWN" in by_value
-        ),
-        repeated=tuple(
-            atom
-            for atom, by_value in said.items()
-            if any(len(indices) > 1 for indices in by_value.values())
-        ),
-    )

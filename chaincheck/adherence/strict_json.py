@@ -33,6 +33,13 @@ class _Twice(dict[str, Any]):
     key = ""
 
 
+class _Constant:
+    """NaN or an infinity, kept in its place."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     whole = dict(pairs)
     if len(whole) != len(pairs):
@@ -41,14 +48,14 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _marked_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    twice = next((key for key in keys if keys.count(key) > 1), None)
-    if twice is None:
-        return dict(pairs)
-    # The first of the two, or one that holds another double would hide it.
-    marked = _Twice(reversed(pairs))
-    marked.key = twice
-    return marked
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            marked = _Twice()
+            marked.key = key
+            return marked
+        seen.add(key)
+    return dict(pairs)
 
 
 def _constant(name: str) -> NoReturn:
@@ -56,7 +63,7 @@ def _constant(name: str) -> NoReturn:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant)
-_MARKER = json.JSONDecoder(object_pairs_hook=_marked_pairs, parse_constant=lambda name: name)
+_MARKER = json.JSONDecoder(object_pairs_hook=_marked_pairs, parse_constant=_Constant)
 
 
 def parse_json(raw: bytes) -> Any:
@@ -79,10 +86,8 @@ def parse_json(raw: bytes) -> Any:
         ) from None
     try:
         value = _DECODER.decode(text)
-    except _DuplicateError:
-        raise _duplicate(text) from None
-    except _ConstantError as cause:
-        raise Refusal("NOT_A_NUMBER", None, f"it holds {cause}, which is not JSON") from None
+    except (_DuplicateError, _ConstantError) as cause:
+        raise _located(text, cause) from None
     except json.JSONDecodeError as cause:
         where = f"line {cause.lineno}, column {cause.colno}"
         raise Refusal("NOT_JSON", None, f"{cause.msg} at {where}") from None
@@ -95,15 +100,22 @@ def parse_json(raw: bytes) -> Any:
     return value
 
 
-def _duplicate(text: str) -> Refusal:
-    """Find where a key stands twice."""
-    stack: list[tuple[Any, Trail]] = [(_MARKER.decode(text), None)]
+def _located(text: str, cause: Exception) -> Refusal:
+    """Find where a key stands twice, or where NaN or an infinity stands."""
+    try:
+        stack: list[tuple[Any, Trail]] = [(_MARKER.decode(text), None)]
+    except (ValueError, RecursionError):  # more is wrong further on
+        stack = []
     while stack:
         value, trail = stack.pop()
         if isinstance(value, _Twice):
             problem = f"the key {quote(value.key)} stands twice in one object"
             return Refusal("DUPLICATE_KEY", (trail, value.key), problem)
+        if isinstance(value, _Constant):
+            return Refusal("NOT_A_NUMBER", trail, f"{value.name} is not JSON")
         stack.extend((child, (trail, step)) for step, child in _children(value))
+    if isinstance(cause, _ConstantError):
+        return Refusal("NOT_A_NUMBER", None, f"it holds {cause}, which is not JSON")
     return Refusal("DUPLICATE_KEY", None, "a key stands twice in one object")
 
 
@@ -124,8 +136,10 @@ def refuse_surrogates(value: Any) -> None:
     while stack:
         value, trail = stack.pop()
         keys = list(value) if isinstance(value, dict) else []
-        for text in [value, *keys] if isinstance(value, str) else keys:
-            if any("\ud800" <= ch <= "\udfff" for ch in text):
+        for text in [value] if isinstance(value, str) else keys:
+            try:
+                text.encode()
+            except UnicodeEncodeError:
                 problem = "a string holds half a surrogate pair"
-                raise Refusal("HALF_SURROGATE", trail, problem)
+                raise Refusal("HALF_SURROGATE", trail, problem) from None
         stack.extend((child, (trail, step)) for step, child in _children(value))
