@@ -38,7 +38,7 @@ def lint(
     """
     limits = limits or Limits()
     compiled = compile_protocol(protocol)
-    key = ("lints", engine, limits.rlimit, limits.table_atoms)
+    key = ("lints", engine, limits)
     found: tuple[Lint, ...] | None = compiled.cache.get(key)
     if found is None:
         found = tuple(_lints(compiled, Solving(compiled, engine, limits)))

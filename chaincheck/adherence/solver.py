@@ -18,10 +18,12 @@ from chaincheck.adherence.formulas import Facts, Formula
 from chaincheck.adherence.logic import Atom, Const, Expression, postorder
 from chaincheck.errors import MissingExtra
 
-__all__ = ["RLIMIT", "Session", "Undecided"]
+__all__ = ["RLIMIT", "TOTAL", "Session", "Undecided"]
 
-RLIMIT = 4_000_000
-"""Z3's own units of work that one check may take; some seconds at the very most."""
+RLIMIT = 100_000
+"""Z3's own units of work that one check may take; about a second's worth where it is hard."""
+TOTAL = 4_000_000
+"""Units of work that all checks of one audit may take together."""
 
 
 class Undecided(Exception):
@@ -33,12 +35,13 @@ class Session:
 
     Args:
         rlimit: most units of work for each check.
+        total: most units of work for all checks; after that, every check is undecided.
 
     Raises:
         MissingExtra: Z3 is not installed.
     """
 
-    def __init__(self, rlimit: int = RLIMIT) -> None:
+    def __init__(self, rlimit: int = RLIMIT, total: int = TOTAL) -> None:
         try:
             import z3
         except ImportError as error:
@@ -47,6 +50,8 @@ class Session:
         self._context = z3.Context()
         self._solver = z3.SimpleSolver(ctx=self._context)
         self._solver.set("rlimit", rlimit)
+        self._total = total
+        self.used = 0
         self._atoms: dict[int, Any] = {}
         self._switches: dict[int, tuple[Formula, Any]] = {}
 
@@ -109,7 +114,10 @@ class Session:
         return self._atom(atom) if value else self._z3.Not(self._atom(atom))
 
     def _check(self, literals: list[Any]) -> bool:
+        if self.used >= self._total:
+            raise Undecided
         result = self._solver.check(*literals)
+        self.used = self._solver.statistics().get_key_value("rlimit count")
         if result == self._z3.sat:
             return True
         if result == self._z3.unsat:

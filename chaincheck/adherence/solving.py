@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from chaincheck.adherence.bitset import TABLE_ATOMS, TooLarge, members, smallest
 from chaincheck.adherence.findings import BaseStatus, Classification, Finding, Witness
 from chaincheck.adherence.formulas import Compiled, Facts, Formula, Query
-from chaincheck.adherence.solver import RLIMIT, Session, Undecided
+from chaincheck.adherence.solver import RLIMIT, TOTAL, Session, Undecided
 from chaincheck.errors import UsageError, quote
 
 __all__ = ["ENGINES", "Engine", "Limits", "Solving"]
@@ -36,6 +36,7 @@ class Limits:
 
     Attributes:
         rlimit: Z3's units of work for each check; at it the check is SOLVER_UNKNOWN.
+        total: Z3's units of work for all checks of an audit together; after that all are.
         table_atoms: most open atoms of a truth table, 0 to 16.
         checks: most checks for each explanation (a smallest conflict, a smallest settling set).
         settle_atoms: most atoms of a settling set beside those that every such set needs.
@@ -44,6 +45,7 @@ class Limits:
     """
 
     rlimit: int = RLIMIT
+    total: int = TOTAL
     table_atoms: int = TABLE_ATOMS
     checks: int = 5_000
     settle_atoms: int = 6
@@ -53,9 +55,10 @@ class Limits:
     def __post_init__(self) -> None:
         if not 0 <= self.table_atoms <= TABLE_ATOMS:
             raise UsageError(f"a truth table has 0 to {TABLE_ATOMS} atoms, not {self.table_atoms}")
+        # Zero would mean no limit to Z3.
         if self.rlimit < 1:
-            raise UsageError(f"the limit of a check is 1 or more, not {self.rlimit}")
-        for name in ("checks", "settle_atoms", "flips", "trials"):
+            raise UsageError(f"the limit 'rlimit' is 1 or more, not {self.rlimit}")
+        for name in ("total", "checks", "settle_atoms", "flips", "trials"):
             if getattr(self, name) < 0:
                 raise UsageError(f"the limit '{name}' is 0 or more, not {getattr(self, name)}")
 
@@ -110,7 +113,7 @@ class Solving:
     def session(self) -> Session:
         """Z3, started when it is first needed."""
         if self._session is None:
-            self._session = Session(self.limits.rlimit)
+            self._session = Session(self.limits.rlimit, self.limits.total)
         return self._session
 
     # ----- questions, remembered
@@ -190,7 +193,7 @@ class Solving:
         """
         if base_all == "SAT":
             return "SAT"
-        key = ("proto", self.engine, self.limits.rlimit, self.limits.table_atoms)
+        key = ("proto", self.engine, self.limits)
         found: BaseStatus | None = self.compiled.cache.get(key)
         if found is None:
             found, _ = Solving(self.compiled, self.engine, self.limits)._base(Facts(0, 0))
