@@ -30,6 +30,7 @@ The tree::
     ├── UnwritableOutput            a path that cannot be written, or a full disk
     ├── NotebookFailed              a notebook's cell that raised; exit 1
     └── MeasuredFailure             a check that ran and failed; exit 1
+        └── TrainingDiverged        a loss that is NaN or infinite
 
 A constructor takes the facts and writes the message itself, so that every message of one kind
 reads alike: where, what, and what to do about it. Nothing here is raised for a programming
@@ -64,6 +65,7 @@ __all__ = [
     "NotebookFailed",
     "PathLike",
     "ServerFailed",
+    "TrainingDiverged",
     "UnjudgeableItem",
     "UnknownScore",
     "UnreadableFile",
@@ -330,3 +332,20 @@ class MeasuredFailure(ChainCheckError):
     """A check that was carried out and did not hold."""
 
     exit_code: ClassVar[int] = 1
+
+
+class TrainingDiverged(MeasuredFailure):
+    """A loss that is NaN or infinite.
+
+    Args:
+        step: the step that it is of.
+        batch: file that keeps the batch.
+    """
+
+    def __init__(self, step: int, batch: PathLike) -> None:
+        self.step = step
+        self.batch = os.fspath(batch)
+        super().__init__(
+            one_line(f"the loss of step {step} is not finite; its batch is kept in {self.batch}"),
+            remedy='Lower learning_rate, or set dtype = "float32"; the last checkpoint is whole',
+        )
