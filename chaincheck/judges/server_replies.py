@@ -170,7 +170,7 @@ def entries_of(answer: Answer, failed: Failed) -> list[Entry]:
     if found is not None and found.content:
         first = found.content[0]
         entries = [_entry(one.token, one.logprob, one.id) for one in first.top_logprobs]
-        drawn = _entry(first.token, first.logprob, first.id)
+        drawn: Entry | None = _entry(first.token, first.logprob, first.id)
     elif found is not None and found.tokens and found.top_logprobs and found.top_logprobs[0]:
         entries = [_entry(text, value, None) for text, value in found.top_logprobs[0].items()]
         value = (found.token_logprobs or [None])[0]
