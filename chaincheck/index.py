@@ -191,15 +191,14 @@ def read_index(path: PathLike, *, columns: Sequence[str] = ()) -> Iterator[Index
         InputError: as ``read_items``.
     """
     reader = _Reader(path, columns)
-    seen: set[str] = set()
-    cells: set[tuple[str, str, str]] = set()
+    seen: dict[str, int] = {}
+    cells: dict[tuple[str, str, str], int] = {}
     for line, raw in read_lines(path):
         row = reader.read(raw, line)
         cell = (row.pair_id, row.variant, row.cell)
         if row.item_id in seen:
-            raise duplicate_item(row.item_id, path=path, line=line)
+            raise duplicate_item(row.item_id, seen[row.item_id], path=path, line=line)
         if cell in cells:
-            raise duplicate_cell(row.item_id, cell, path=path, line=line)
-        seen.add(row.item_id)
-        cells.add(cell)
+            raise duplicate_cell(row.item_id, cell, cells[cell], path=path, line=line)
+        seen[row.item_id] = cells[cell] = line
         yield row

@@ -249,24 +249,23 @@ def read_items(path: PathLike) -> Iterator[Item]:
         InputError: the file, a line or a row is at fault; ``DuplicateItem`` for an item id or a
             cell of a triplet that stands twice.
     """
-    seen: set[str] = set()
-    cells: set[tuple[str, str, str]] = set()
+    seen: dict[str, int] = {}
+    cells: dict[tuple[str, str, str], int] = {}
     for line, raw in read_lines(path):
         item = decode_item(decode_object(raw, path=path, line=line), path=path, line=line)
         cell = (item.pair_id, item.variant, item.cell)
         if item.item_id in seen:
-            raise duplicate_item(item.item_id, path=path, line=line)
+            raise duplicate_item(item.item_id, seen[item.item_id], path=path, line=line)
         if cell in cells:
-            raise duplicate_cell(item.item_id, cell, path=path, line=line)
-        seen.add(item.item_id)
-        cells.add(cell)
+            raise duplicate_cell(item.item_id, cell, cells[cell], path=path, line=line)
+        seen[item.item_id] = cells[cell] = line
         yield item
 
 
-def duplicate_item(item_id: str, *, path: PathLike, line: int) -> DuplicateItem:
-    """Write the error of an item id that stands twice."""
+def duplicate_item(item_id: str, first: int, *, path: PathLike, line: int) -> DuplicateItem:
+    """Write the error of an item id that stood on line ``first`` already."""
     return DuplicateItem(
-        "this item_id stands twice",
+        f"this item_id stands twice, first on line {first}",
         path=path,
         line=line,
         item=item_id,
@@ -275,11 +274,15 @@ def duplicate_item(item_id: str, *, path: PathLike, line: int) -> DuplicateItem:
 
 
 def duplicate_cell(
-    item_id: str, cell: tuple[str, str, str], *, path: PathLike, line: int
+    item_id: str, cell: tuple[str, str, str], first: int, *, path: PathLike, line: int
 ) -> DuplicateItem:
-    """Write the error of a triplet that has one cell twice; ``cell`` is (pair, variant, cell)."""
+    """Write the error of a triplet that has one cell twice, first on line ``first``.
+
+    ``cell`` is (pair, variant, cell).
+    """
     return DuplicateItem(
-        f"cell {cell[2]} of pair {quote(cell[0])}, variant {quote(cell[1])}, stands twice",
+        f"cell {cell[2]} of pair {quote(cell[0])}, variant {quote(cell[1])}, stands twice, "
+        f"first on line {first}",
         path=path,
         line=line,
         item=item_id,

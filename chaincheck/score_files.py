@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from array import array
 from decimal import Decimal
 from typing import Any
 
@@ -17,9 +18,30 @@ import msgspec
 from chaincheck.errors import BrokenLine, DuplicateItem, InvalidScore, PathLike, quote
 from chaincheck.jsonl import decode_object, decode_text, read_lines
 
-__all__ = ["hash_scores", "read_scores"]
+__all__ = ["Scores", "hash_scores", "read_scores"]
 
 _DIGITS = 16
+
+
+class Scores(dict[str, float]):
+    """Scores by item id, in their file's order, which know their lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines = array("q")
+
+    def add(self, item_id: str, score: float, line: int) -> None:
+        """Take the score of an item that has none yet."""
+        self[item_id] = score
+        self._lines.append(line)
+
+    def line(self, item_id: str) -> int:
+        """The 1-based line on which an item's score stands.
+
+        Raises:
+            ValueError: it has no score.
+        """
+        return self._lines[list(self).index(item_id)]
 
 
 class _Line(msgspec.Struct):
@@ -88,7 +110,25 @@ def _strict_line(raw: bytes, path: PathLike, line: int) -> tuple[str, float]:
     return name, value
 
 
-def read_scores(path: PathLike) -> dict[str, float]:
+def _twice(path: PathLike, scores: Scores, repeats: list[tuple[str, int, float]]) -> DuplicateItem:
+    """Write the error of items that are scored more than once."""
+    name, line, score = repeats[0]
+    same = "the same score" if scores[name] == score else "another score"
+    others = {other for other, _, _ in repeats} - {name}
+    rest = f"; so are {len(others):,} further items" if len(others) > 1 else ""
+    rest = "; so is 1 further item" if len(others) == 1 else rest
+    times = sum(other == name for other, _, _ in repeats) + 1
+    often = "twice" if times == 2 else f"{times:,} times"
+    return DuplicateItem(
+        f"this item is scored {often}, on line {scores.line(name)} and here ({same}){rest}",
+        path=path,
+        line=line,
+        item=name,
+        remedy="Keep one line for each item" if rest else "Remove one of the two lines",
+    )
+
+
+def read_scores(path: PathLike) -> Scores:
     """Read a score file.
 
     Returns:
@@ -97,10 +137,11 @@ def read_scores(path: PathLike) -> dict[str, float]:
     Raises:
         InvalidScore: a score is missing, null, text, true or false, NaN or infinite (also a
             number too large for a double, such as 1e999).
-        DuplicateItem: an item is scored twice.
+        DuplicateItem: an item is scored twice, be it with the same score.
         InputError: the file or a line cannot be read.
     """
-    scores: dict[str, float] = {}
+    scores = Scores()
+    repeats: list[tuple[str, int, float]] = []
     for line, raw in read_lines(path):
         plain = b"\\" not in raw and raw.count(b'"score"') == 1 and raw.count(b'"item_id"') == 1
         name, score = "", math.nan
@@ -115,14 +156,11 @@ def read_scores(path: PathLike) -> dict[str, float]:
         if not plain or not math.isfinite(score) or not name.strip():
             name, score = _strict_line(raw, path, line)
         if name in scores:
-            raise DuplicateItem(
-                "this item is scored twice",
-                path=path,
-                line=line,
-                item=name,
-                remedy="Remove one of the two lines",
-            )
-        scores[name] = score
+            repeats.append((name, line, score))
+        else:
+            scores.add(name, score, line)
+    if repeats:
+        raise _twice(path, scores, repeats)
     return scores
 
 

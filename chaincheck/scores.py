@@ -27,7 +27,7 @@ from chaincheck.errors import (
 from chaincheck.index import IndexRow, read_index
 from chaincheck.intervals import FloatArray
 from chaincheck.items import CELLS, VARIANTS, incomplete
-from chaincheck.score_files import hash_scores, read_scores
+from chaincheck.score_files import Scores, hash_scores, read_scores
 
 __all__ = ["Joined", "hash_scores", "join_files", "read_scores"]
 
@@ -41,7 +41,7 @@ class Joined:
 
     Attributes:
         cells: one entry for each file and variant, variants in the order of ``VARIANTS``, then
-            by name.
+            by name; triplets by their pair id, whatever the order of the rows.
         pair_ids: the triplets of each entry, in its order.
         data_hash: hash of what of the data enters an evaluation, see ``join_files``.
         scores_hash: hash of the scores, see ``hash_scores``.
@@ -73,9 +73,13 @@ class _Triplet:
         return f"question {self.query}" if self.bridge is None else f"bridge {self.bridge}"
 
     def add(self, row: IndexRow) -> None:
+        """Take a row; what comes of all of them does not depend on their order."""
         self.items[row.cell] = (row.item_id, row.line)
-        if self.excluded is None:
-            self.excluded = next((k for k, value in enumerate(row.flags) if value), None)
+        if CELLS.index(row.cell) <= min(CELLS.index(cell) for cell in self.items):
+            self.query, self.bridge = row.query, row.bridge
+        for k, value in enumerate(row.flags):
+            if value and (self.excluded is None or k < self.excluded):
+                self.excluded = k
 
 
 def _gather(
@@ -235,7 +239,8 @@ def join_files(
         for reason in _excluded_reasons(exclude, filled):
             dropped.setdefault(reason, 0)
         by_variant: dict[str, list[_Triplet]] = {}
-        for triplet in triplets.values():
+        # Resampling goes by place, so the order must be one that the rows' order cannot change.
+        for _, triplet in sorted(triplets.items()):
             if triplet.excluded is not None:
                 dropped[f"{exclude[triplet.excluded]} is true"] += 1
                 continue
@@ -262,16 +267,17 @@ def _nothing_left(dropped: dict[str, int]) -> str:
     return f"All were dropped ({counts})"
 
 
-def _refuse_unknown(scores: dict[str, float], known: set[str], path: PathLike) -> None:
-    unknown = next((name for name in scores if name not in known), None)
-    if unknown is None:
+def _refuse_unknown(scores: Scores, known: set[str], path: PathLike) -> None:
+    unknown = [name for name in scores if name not in known]
+    if not unknown:
         return
-    count = sum(name not in known for name in scores)
-    others = f", nor {count - 1:,} further ones" if count > 1 else ""
+    more = len(unknown) - 1
+    others = f", nor {more:,} further one{'' if more == 1 else 's'}" if more else ""
     raise UnknownScore(
         f"the data has no such item{others}",
         path=path,
-        item=unknown,
+        line=scores.line(unknown[0]),
+        item=unknown[0],
         remedy="Give every file that was scored as --data, or remove these lines",
     )
 
@@ -281,7 +287,7 @@ def _all_columns(
 ) -> tuple[tuple[CellScores, ...], tuple[tuple[str, ...], ...]]:
     cells, pair_ids = [], []
     for path, by_variant in groups:
-        flat = [triplet for group in by_variant.values() for triplet in group]
+        flat = [triplet for _, group in sorted(by_variant.items()) for triplet in group]
         marks = (
             _numbered(triplet.query for triplet in flat),
             _numbered(triplet.coarse_key for triplet in flat),

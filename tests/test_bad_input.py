@@ -113,7 +113,10 @@ def test_good_input_is_evaluated(evaluate: Callable[..., Run], tmp_path: Path) -
     [
         (SCORES[:-1], ["scores.jsonl: item 'i2D': no score for this item", "--allow-missing"]),
         ([*SCORES, SCORES[0]], ["scores.jsonl:10: item 'i0A': this item is scored twice"]),
-        ([*SCORES, {"item_id": "x", "score": 1}], ["item 'x': the data has no such item"]),
+        ([*SCORES, {"item_id": "x", "score": 1}],
+         ["scores.jsonl:10: item 'x': the data has no such item. "]),
+        ([{"item_id": "x", "score": 1}, *SCORES, {"item_id": "y", "score": 1}],
+         ["scores.jsonl:1: item 'x': the data has no such item, nor 1 further one. "]),
         (change(SCORES, 4, score=float("nan")), ["scores.jsonl:5: item 'i1B'", "'NaN', not a"]),
         (change(SCORES, 4, score=float("inf")), ["scores.jsonl:5: item 'i1B'", "'Infinity'"]),
         ([b'{"item_id":"i0A","score":1e999}'], ["scores.jsonl:1: item 'i0A'", "'1E+999'"]),
@@ -139,7 +142,10 @@ def test_scores(evaluate: Callable[..., Run], scores: list[Any], said: list[str]
         (change(ROWS, 3, passages=["a", 5]), ["data.jsonl:4: item 'i1A': column passages"]),
         (change(ROWS, 3, later_support=2), ["data.jsonl:4: item 'i1A': column later_support"]),
         (change(ROWS, 3, cell="Z"), ["data.jsonl:4: item 'i1A': column cell should be one of"]),
-        (change(ROWS, 3, item_id="i0A"), ["data.jsonl:4: item 'i0A': this item_id stands twice"]),
+        (
+            change(ROWS, 3, item_id="i0A"),
+            ["data.jsonl:4: item 'i0A': this item_id stands twice, first on line 1"],
+        ),
         (change(ROWS, 3, pair_id="p0"), ["data.jsonl:4: item 'i1A': cell A of pair 'p0'"]),
         ([*ROWS[:3], b'{"item_id": "i1A", '], ["data.jsonl:4: not JSON"]),
         ([*ROWS[:3], b'{"item_id": "caf\xe9"}'], ["data.jsonl:4: not UTF-8"]),

@@ -51,7 +51,7 @@ NAMES = {
         "read_records",
     ],
     "chaincheck.pipes": ["check_rereadable", "keep_pipes", "open_raw"],
-    "chaincheck.score_files": ["hash_scores", "read_scores"],
+    "chaincheck.score_files": ["Scores", "hash_scores", "read_scores"],
     "chaincheck.scores": ["Joined", "hash_scores", "join_files", "read_scores"],
     "chaincheck.sources": ["EMBEDDED", "SOURCES", "open_source"],
     "chaincheck.sources.documents": ["COLUMNS", "Documents"],

@@ -90,10 +90,31 @@ def test_keys_that_stand_twice(tmp_path: Path, line: str) -> None:
         read_scores(write(tmp_path / "s.jsonl", [line]))
 
 
-def test_scored_twice(tmp_path: Path) -> None:
-    rows = [{"item_id": "a", "score": 1}, {"item_id": "a", "score": 1}]
-    with pytest.raises(DuplicateItem, match=r":2: item 'a': this item is scored twice"):
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ("aa", ":2: item 'a': this item is scored twice, on line 1 and here (the same score). "),
+        ("aA", ":2: item 'a': this item is scored twice, on line 1 and here (another score). "),
+        ("bacaa", ":4: item 'a': this item is scored 3 times, on line 2 and here (the same"),
+        ("abab", ":3: item 'a': this item is scored twice, on line 1 and here (the same score); "
+         "so is 1 further item. Keep one line for each item"),
+        ("abcabcc", "so are 2 further items. Keep one line for each item"),
+    ],
+)  # fmt: skip
+def test_scored_twice(tmp_path: Path, names: str, said: str) -> None:
+    rows = [{"item_id": name.lower(), "score": ord(name)} for name in names]
+    with pytest.raises(DuplicateItem) as caught:
         read_scores(write(tmp_path / "s.jsonl", rows))
+    assert said in str(caught.value)
+
+
+def test_scores_know_their_lines(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "s.jsonl",
+        ["", {"item_id": "b", "score": 1}, "", "", {"item_id": "a", "score": 2}],
+    )
+    found = read_scores(path)
+    assert [(name, found.line(name)) for name in found] == [("b", 2), ("a", 5)]
 
 
 @settings(max_examples=100, deadline=None)
