@@ -47,7 +47,8 @@ class RoleAgreement(msgspec.Struct, frozen=True):
         same: how many of them get the same value.
         alpha: Krippendorff's alpha, None where it is undefined.
         low: lower end of its interval, by resampling replays; None where too few resamples
-            define it.
+            define it. With a few dozen replays such an interval is too short (Hughes 2022,
+            arXiv:2210.13265).
         high: upper end.
         quoted: how many atoms get the same truth value and a quote from both.
         overlap: mean share of the quoted characters that both quote, None where there is none.

@@ -1,7 +1,7 @@
 """Krippendorff's alpha for names of categories, with missing values.
 
 Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, University of Pennsylvania,
-https://repository.upenn.edu/handle/20.500.14332/2089, sections C and D.
+https://repository.upenn.edu/asc_papers/43, sections A to C.
 """
 
 from __future__ import annotations

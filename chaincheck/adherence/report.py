@@ -37,7 +37,7 @@ def report_document(recorded: Recorded, audit: Audit) -> dict[str, Any]:
         audit: what was found about that replay.
     """
     replay, gold = recorded.replay, recorded.gold
-    found = msgspec.to_builtins(audit)
+    found = msgspec.json.decode(msgspec.json.encode(audit))
     return {
         "schema": REPORT_SCHEMA,
         "id": audit.id,

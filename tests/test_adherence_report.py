@@ -1,0 +1,149 @@
+"""What a report says: the golden values, the gold label's two fields, and words for a terminal."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import replays_at_random
+
+from chaincheck.adherence.audit import audit
+from chaincheck.adherence.decode import read_replay
+from chaincheck.adherence.examples import CASES, chain_case, claims_case
+from chaincheck.adherence.page import report_page
+from chaincheck.adherence.replay import Annotation, Recorded
+from chaincheck.adherence.report import encode_report, report_document, report_text
+
+GOLDEN = Path(__file__).resolve().parents[2] / "shared" / "golden" / "adherence"
+PATHS = [
+    path
+    for path in sorted(GOLDEN.glob("*.json"))
+    if not path.name.endswith((".expected.json", "_item.json"))
+]
+OWN = [*(case() for case in CASES.values()), chain_case()]
+
+
+def fixtures() -> list[Recorded]:
+    """Every replay at hand: our own, the golden ones, and random ones that nobody thought up."""
+    rng = random.Random(2)
+    drawn = [
+        Recorded(replays_at_random.replay_of(replays_at_random.replay(rng, 6, kind)), "PASS")
+        for kind in replays_at_random.KINDS
+        for _ in range(5)
+    ]
+    return [*OWN, *(read_replay(path) for path in PATHS), *drawn]
+
+
+@pytest.mark.skipif(not PATHS, reason="the golden replays are not beside the repository")
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_golden_reports(path: Path) -> None:
+    recorded = read_replay(path)
+    expected = json.loads(path.with_suffix(".expected.json").read_text("utf-8"))
+    found = report_document(recorded, audit(recorded.replay))
+    assert {key: found[key] for key in expected} == expected
+    assert json.loads(encode_report(recorded, audit(recorded.replay))) == found
+
+
+def test_the_four_cases_tell_right_from_adherent() -> None:
+    rows = {}
+    for name in CASES:
+        recorded = claims_case(name)
+        found = report_document(recorded, audit(recorded.replay))
+        broken = [key for key, status in found["dimensions"].items() if status == "VIOLATED"]
+        rows[name] = (found["gold_match"], found["overall"], broken)
+    assert rows == {
+        "A": (True, "SATISFIED", []),
+        "B": (True, "VIOLATED", ["procedure"]),
+        "C": (False, "VIOLATED", ["grounding"]),
+        "D": (False, "VIOLATED", ["verdict", "procedure"]),
+    }
+
+
+def test_the_gold_label_changes_two_fields_and_nothing_else() -> None:
+    for recorded in fixtures():
+        found = audit(recorded.replay)
+        reports: list[dict[str, Any]] = []
+        for gold in ("PASS", "FAIL", None):
+            other = Recorded(recorded.replay, gold)
+            assert audit(other.replay) == found
+            reports.append(report_document(other, found))
+        for report in reports[1:]:
+            changed = {key for key in report if report[key] != reports[0][key]}
+            assert changed == {"gold", "gold_match"}
+        assert [one["gold"] for one in reports] == ["PASS", "FAIL", None]
+        right = recorded.replay.verdict == "PASS"
+        assert [one["gold_match"] for one in reports] == [right, not right, None]
+
+
+def test_every_report_has_the_same_keys() -> None:
+    keys = [list(report_document(one, audit(one.replay))) for one in fixtures()]
+    assert all(one == keys[0] for one in keys)
+
+
+def _with(recorded: Recorded, **changes: Any) -> Recorded:
+    return Recorded(msgspec.structs.replace(recorded.replay, **changes), recorded.gold)
+
+
+def test_what_is_not_translated_is_not_evaluated() -> None:
+    recorded = _with(claims_case("A"), translation_status="ambiguous")
+    found = audit(recorded.replay)
+    report = report_document(recorded, found)
+    assert (report["overall"], report["verdict"]) == ("UNKNOWN", "NOT_EVALUATED")
+    assert report["overall_forced_by"] == ["translation_status: ambiguous"]
+    assert "could not be translated" in report_text(recorded, found)
+    assert "could not be translated" in report_page(recorded, found)
+
+
+def test_text_and_page_tell_what_is_open_and_what_is_possible() -> None:
+    recorded = claims_case("A")
+    kept = [
+        Annotation("j_crosses", "UNKNOWN") if one.atom == "j_crosses" else one
+        for one in recorded.replay.annotations
+        if one.atom != "external"
+    ]
+    recorded = _with(recorded, annotations=tuple(kept))
+    found = audit(recorded.replay)
+    assert found.overall == "UNKNOWN"
+    text, page = report_text(recorded, found), report_page(recorded, found)
+    for words in ("both verdicts are possible", "external", "j_crosses"):
+        assert words in text
+        assert words in page
+    assert "j_crosses=FALSE?" in text
+    assert "? supposed, not found" in text
+    assert "[<code>j_crosses</code> FALSE]" in page
+    assert "never annotated, so UNKNOWN: external" in text
+    assert "Never annotated, and so UNKNOWN: <code>external</code>" in page
+    assert "What would settle the verdict\n  knowing j_crosses" in text
+
+
+def test_text_and_page_name_a_conflict() -> None:
+    recorded = claims_case("A")
+    first = next(one for one in recorded.replay.annotations if one.atom == "j_opened")
+    both = (*recorded.replay.annotations, msgspec.structs.replace(first, value="FALSE"))
+    recorded = _with(recorded, annotations=both)
+    found = audit(recorded.replay)
+    text, page = report_text(recorded, found), report_page(recorded, found)
+    assert text.startswith("UNKNOWN")
+    assert "base evid: INCONSISTENT" in text
+    assert "j_opened=TRUE" in text
+    assert "j_opened=FALSE" in text
+    assert "these cannot all hold" in page
+
+
+def test_a_terminal_gets_no_control_character() -> None:
+    nasty = "\x1b[2J\u202egnp\r\n\x07\u2028"
+    recorded = _with(chain_case(), id=nasty + "x")
+    protocol = msgspec.structs.replace(
+        recorded.replay.protocol,
+        requirements=tuple(
+            msgspec.structs.replace(one, id=one.id + nasty, description=nasty)
+            for one in recorded.replay.protocol.requirements
+        ),
+    )
+    recorded = _with(recorded, protocol=protocol)
+    text = report_text(recorded, audit(recorded.replay))
+    assert all(ch.isprintable() for ch in text.replace("\n", ""))
