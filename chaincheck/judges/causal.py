@@ -29,7 +29,8 @@ each shortcut is proven against.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -40,7 +41,7 @@ import msgspec
 from chaincheck.errors import InvalidScore, UnjudgeableItem, UsageError
 from chaincheck.items import Item
 from chaincheck.judges.base import Judgment, fingerprint_of
-from chaincheck.judges.causal_batches import plan_batches
+from chaincheck.judges.causal_batches import Batch, plan_batches
 from chaincheck.judges.encoder_batches import Memory
 from chaincheck.judges.prompts import Prompt, load_prompt
 
@@ -112,7 +113,7 @@ class CausalJudge:
         self._settings = settings
         self._prompt = load_prompt(settings.prompt) if prompt is None else prompt
         self._context = loaded.context
-        self._limit_of = loaded.where
+        self._where = loaded.where
         self.token_sets = find_token_sets(
             loaded.tokenizer,
             self._prompt.yes,
@@ -177,11 +178,20 @@ class CausalJudge:
         """
         stream = iter(items)
         while window := list(islice(stream, self._settings.batch * _WINDOW)):
-            waiting = [self._ask(item) for item in window]
-            self._compute(waiting)
-            for one in waiting:
-                yield self._judgment(one, self._memory[one.key])
+            waiting = deque(self._ask(item) for item in window)
+            for batch, prompts in self._planned(waiting):
+                found = self._forward.run([one.asked.ids for one in prompts], batch.prefix)
+                for one, reading in zip(prompts, found, strict=True):
+                    self._memory[one.key] = reading
+                yield from self._ready(waiting)
+            yield from self._ready(waiting)
             self._memory.trim()
+
+    def _ready(self, waiting: deque[_Waiting]) -> Iterator[Judgment]:
+        """Take from the front what has been computed, so that an interruption loses little."""
+        while waiting and waiting[0].key in self._memory:
+            one = waiting.popleft()
+            yield self._judgment(one, self._memory[one.key])
 
     def _ask(self, item: Item) -> _Waiting:
         asked = self._render(item)
@@ -194,22 +204,18 @@ class CausalJudge:
             )
         return _Waiting(item, asked, repr(asked.ids).encode())
 
-    def _compute(self, waiting: Sequence[_Waiting]) -> None:
-        """Run what has not been run; equal prompts once, so that they get equal numbers."""
+    def _planned(self, waiting: Iterable[_Waiting]) -> list[tuple[Batch, list[_Waiting]]]:
+        """Batch what has not been run; equal prompts once, so that they get equal numbers."""
         fresh = {one.key: one for one in waiting if one.key not in self._memory}
         ones = list(fresh.values())
-        prompts = [one.asked.ids for one in ones]
         plan = plan_batches(
-            prompts,
+            [one.asked.ids for one in ones],
             [one.item.pair_id for one in ones],
             batch=self._settings.batch,
             tokens=self._settings.batch_tokens,
-            share=self._longest_shared(),
+            share=self._longest_shared() if ones else 0,
         )
-        for batch in plan:
-            found = self._forward.run([prompts[member] for member in batch.members], batch.prefix)
-            for member, reading in zip(batch.members, found, strict=True):
-                self._memory[ones[member].key] = reading
+        return [(batch, [ones[member] for member in batch.members]) for batch in plan]
 
     def _longest_shared(self) -> int:
         if self._shared is None:
@@ -220,7 +226,7 @@ class CausalJudge:
         if not all(map(math.isfinite, (reading.score, reading.yes, reading.no, reading.mass))):
             raise InvalidScore(
                 f"the model's numbers are not finite in {self._settings.dtype}",
-                path=self._limit_of,
+                path=self._where,
                 item=one.item.item_id,
                 remedy='Set dtype = "float32"',
             )

@@ -56,7 +56,7 @@ def plan_batches(
             nothing is shared.
 
     Returns:
-        The batches. Those of a group that shares come first, in the order of their first prompts.
+        The batches, in the order of their first prompts.
     """
     left: list[int] = []
     found: list[Batch] = []
@@ -68,7 +68,8 @@ def plan_batches(
             found += _filled(members, prompts, prefix, batch, tokens)
         else:
             left += members
-    return found + _filled(left, prompts, 0, batch, tokens)
+    found += _filled(left, prompts, 0, batch, tokens)
+    return sorted(found, key=lambda one: min(one.members))
 
 
 def _grouped(groups: Sequence[Hashable]) -> dict[Hashable, list[int]]:
