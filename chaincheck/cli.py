@@ -19,6 +19,7 @@ from chaincheck import __version__
 from chaincheck.cli_audit import audit
 from chaincheck.cli_comparison import closed_book, compare, noise, power
 from chaincheck.cli_guard import guarded
+from chaincheck.cli_injection import injection
 from chaincheck.cli_models import model
 from chaincheck.cli_options import (
     INPUT,
@@ -229,7 +230,7 @@ def book(profile: str | None, out: str | None, root: str) -> None:
     tell(str(build_book(Path(root), profile=profile, out=Path(out) if out else None)))
 
 
-for _other in (compare, noise, power, closed_book, model, merge, audit):
+for _other in (compare, noise, power, closed_book, injection, model, merge, audit):
     command.add_command(_other)
 
 

@@ -4,20 +4,23 @@ Everything here is a pure function of numbers or of bootstrap draws. Nominal, CE
 means, and so are their differences: the percentile interval serves. Sigma is the smaller of two
 means, so its difference has kinks and needs :func:`sigma_difference_bounds`. Close to the
 ceiling the percentile bound of a Nominal difference is too sure of itself; what decides whether
-a judge is not worse than another is :func:`paired_rate_floor`.
+a judge is not worse than another is :func:`paired_rate_floor`. The difference of two shares that
+may both be near 0 has an interval of its own, :func:`paired_share_interval`.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chaincheck.intervals import FloatArray, Interval, normal_quantile
+from chaincheck.intervals import FloatArray, Interval, normal_quantile, wilson
 
 __all__ = [
     "paired_rate_floor",
+    "paired_share_interval",
     "shows_not_worse",
     "sigma_difference_bounds",
     "sigma_difference_interval",
@@ -200,6 +203,49 @@ def paired_rate_floor(
             low = middle
         else:
             high = middle
+
+
+def paired_share_interval(
+    both: int, first: int, second: int, neither: int, level: float = 0.95
+) -> Interval:
+    r"""Interval of a difference between two shares of the same units (Newcombe 1998, method 10).
+
+    With the shares p = (both + first)/n and q = (both + second)/n, their Wilson intervals
+    [l, u] and [l', u'], and phi the correlation of the two properties over the units::
+
+        low  = p - q - sqrt((p - l)^2 - 2 phi (p - l)(u' - q) + (u' - q)^2)
+        high = p - q + sqrt((u - p)^2 - 2 phi (u - p)(q - l') + (q - l')^2)
+
+    phi = (both neither - first second) / sqrt(product of the margins); a positive numerator is
+    lessened by n/2, but not below 0, and phi is 0 where a margin is empty. Unlike an interval from
+    the differences alone, it has a width even where no unit differs.
+
+    Args:
+        both: units with both properties.
+        first: units with the first only.
+        second: units with the second only.
+        neither: units with none.
+        level: nominal coverage.
+
+    Raises:
+        ValueError: a negative count, or no units.
+    """
+    n = both + first + second + neither
+    if min(both, first, second, neither) < 0 or n < 1:
+        raise ValueError(f"counts must be >= 0 and not all 0: {(both, first, second, neither)}")
+    one, other = wilson(both + first, n, level), wilson(both + second, n, level)
+    margins = (both + first) * (second + neither) * (both + second) * (first + neither)
+    numerator = both * neither - first * second
+    if numerator > 0:
+        numerator = max(0.0, numerator - n / 2)
+    phi = numerator / math.sqrt(margins) if margins else 0.0
+    p, q = one.estimate, other.estimate
+    down, up = p - one.low, one.high - p
+    down_other, up_other = q - other.low, other.high - q
+    below = down**2 - 2 * phi * down * up_other + up_other**2
+    above = up**2 - 2 * phi * up * down_other + down_other**2
+    low, high = p - q - math.sqrt(max(0.0, below)), p - q + math.sqrt(max(0.0, above))
+    return Interval(p - q, low, high, "Newcombe", level)
 
 
 def shows_not_worse(

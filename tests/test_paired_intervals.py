@@ -12,6 +12,7 @@ from chaincheck import paired_intervals
 from chaincheck.intervals import normal_quantile, wilson
 from chaincheck.paired_intervals import (
     paired_rate_floor,
+    paired_share_interval,
     shows_not_worse,
     sigma_difference_bounds,
     sigma_difference_interval,
@@ -30,6 +31,7 @@ def draws_of(chain, edit, rng, spread=0.02, shape=(400,)):
 def test_public_names_are_pinned():
     assert paired_intervals.__all__ == [
         "paired_rate_floor",
+        "paired_share_interval",
         "shows_not_worse",
         "sigma_difference_bounds",
         "sigma_difference_interval",
@@ -164,3 +166,53 @@ class TestFloor:
     def test_a_level_below_one_half_is_refused(self):
         with pytest.raises(ValueError, match="one-sided"):
             paired_rate_floor(0, 0, 5, 0.05)
+
+
+class TestPairedShares:
+    def test_published_examples(self) -> None:
+        """Newcombe (1998, Statistics in Medicine 17), table II, method 10."""
+        found = paired_share_interval(36, 12, 2, 0)
+        assert [found.estimate, found.low, found.high] == pytest.approx(
+            [0.2, 0.0569, 0.3404], abs=5e-5
+        )
+
+    @given(*[st.integers(0, 40)] * 4)
+    def test_it_is_symmetric_and_within_minus_one_and_one(
+        self, both: int, first: int, second: int, neither: int
+    ) -> None:
+        if both + first + second + neither == 0:
+            with pytest.raises(ValueError, match="not all 0"):
+                paired_share_interval(0, 0, 0, 0)
+            return
+        found = paired_share_interval(both, first, second, neither)
+        assert -1 - 1e-12 <= found.low <= found.estimate <= found.high <= 1 + 1e-12
+        assert found.low < found.high
+        turned = paired_share_interval(both, second, first, neither)
+        assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low))
+        others = paired_share_interval(neither, first, second, both)
+        assert (others.low, others.high) == pytest.approx((found.low, found.high))
+
+    @pytest.mark.parametrize(
+        "chances",
+        [(0.0, 0.0, 0.02, 0.98), (0.02, 0.1, 0.02, 0.86), (0.3, 0.2, 0.2, 0.3), (0.5, 0.3, 0, 0.2)],
+    )
+    def test_it_covers_as_it_says(self, chances: tuple[float, ...]) -> None:
+        """Exactly, over every outcome of 30 units."""
+        n, covered, total = 30, 0.0, 0.0
+        truth = chances[1] - chances[2]
+        for a in range(n + 1):
+            for b in range(n + 1 - a):
+                for c in range(n + 1 - a - b):
+                    counts = (a, b, c, n - a - b - c)
+                    ways = math.factorial(n)
+                    chance = 1.0
+                    for count, one in zip(counts, chances, strict=True):
+                        ways //= math.factorial(count)
+                        chance *= one**count
+                    if chance == 0.0:
+                        continue
+                    total += ways * chance
+                    found = paired_share_interval(*counts)
+                    covered += ways * chance * found.covers(truth)
+        assert total == pytest.approx(1.0)
+        assert 0.93 < covered <= 1.0

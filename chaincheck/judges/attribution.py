@@ -103,8 +103,9 @@ class Attribution(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     digest: str = ""
 
     def sealed(self) -> Attribution:
-        """Return the statement with its digest."""
-        return msgspec.structs.replace(self, digest=self._digest())
+        """Return the statement with its digest, as it reads back from a file."""
+        whole = msgspec.structs.replace(self, digest=self._digest())
+        return msgspec.json.decode(_ENCODER.encode(whole), type=Attribution)
 
     def _digest(self) -> str:
         rest = {name: getattr(self, name) for name in self.__struct_fields__ if name != "digest"}
@@ -179,7 +180,7 @@ class Ledger:
             yield item
 
     def said(self, judgment: Judgment) -> Judgment:
-        """Note a judgment that has a score.
+        """Note a judgment; one without a score is no part of what is stated of the scores.
 
         Raises:
             ValueError: it is not of the item that was next: an error of the judge's code.
@@ -190,9 +191,9 @@ class Ledger:
                 f"judge {self._judge.name!r} gave a judgment of item {judgment.item_id!r} where "
                 f"{item_id!r} was next"
             )
-        assert judgment.score is not None
-        self._lines.append(_line(judgment.item_id, content))
-        self._scores[judgment.item_id] = float(judgment.score)
+        if judgment.score is not None:
+            self._lines.append(_line(judgment.item_id, content))
+            self._scores[judgment.item_id] = float(judgment.score)
         settings = acquisition_of(self._judge)
         how = acquisition_hash(settings)
         self._acquisitions[how] = settings
