@@ -2,7 +2,8 @@
 
 The fault stands in the path, ``/FAULT/SESSION/v1/chat/completions``, so that one process serves
 every test at once. ``GET /FAULT/SESSION/seen`` tells what was asked there: a list with the path,
-headers and body of each request. ``server_faults`` holds the faults.
+headers and body of each request, and how many were on the way there when it came. The faults are
+those of ``server_faults``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from server_faults import FAULTS, VOCABULARY, send
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # headers and body go out in two writes
 
     def do_POST(self) -> None:
         name, session, path = self._path()
@@ -30,8 +32,24 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(size))
         with self.server.lock:  # type: ignore[attr-defined]
             seen = self.server.seen[name, session]  # type: ignore[attr-defined]
-            seen.append({"path": path, "headers": dict(self.headers), "body": body})
+            active = self.server.active  # type: ignore[attr-defined]
+            active[name, session] += 1
+            seen.append(
+                {
+                    "path": path,
+                    "headers": dict(self.headers),
+                    "body": body,
+                    "active": active[name, session],
+                }
+            )
             number = len(seen)
+        try:
+            self._answer(name, path, body, number)
+        finally:
+            with self.server.lock:  # type: ignore[attr-defined]
+                active[name, session] -= 1
+
+    def _answer(self, name: str, path: str, body: dict[str, Any], number: int) -> None:
         if path == "/tokenize":
             known = body["prompt"] in VOCABULARY
             send(self, {"tokens": [VOCABULARY.index(body["prompt"])] if known else [1, 2]})
@@ -66,6 +84,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.lock = threading.Lock()
         self.seen: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+        self.active: dict[tuple[str, str], int] = defaultdict(int)
         self.stopping = threading.Event()
 
     def handle_error(self, *_: Any) -> None:

@@ -11,7 +11,6 @@ import json
 import math
 import socket
 import struct
-import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -258,7 +257,7 @@ def _redirect(handler: Handler, body: dict[str, Any], number: int) -> None:
 def _compressed(handler: Handler, body: dict[str, Any], number: int) -> None:
     import gzip
 
-    send(handler, gzip.compress(b" " * 50_000_000, 9), Content_Encoding="gzip")
+    send(handler, gzip.compress(b" " * 5_000_000, 9), Content_Encoding="gzip")
 
 
 @fault("huge-body")
@@ -369,7 +368,13 @@ def _configured(handler: Handler, body: dict[str, Any], number: int) -> None:
 @fault("slow-first")
 def _slow_first(handler: Handler, body: dict[str, Any], number: int) -> None:
     if number == 1:
-        time.sleep(0.4)
+        handler.server.stopping.wait(0.4)  # type: ignore[attr-defined]
+    send(handler, answer(body))
+
+
+@fault("slow-each")
+def _slow_each(handler: Handler, body: dict[str, Any], number: int) -> None:
+    handler.server.stopping.wait(0.15)  # type: ignore[attr-defined]
     send(handler, answer(body))
 
 

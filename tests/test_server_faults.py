@@ -139,6 +139,7 @@ TABLE = [
 ]
 ELSEWHERE = {
     "slow-first",
+    "slow-each",
     "breaks-after-five",
     "with-ids",
     "other-configuration-on-the-way",

@@ -185,13 +185,14 @@ def entries_of(answer: Answer, failed: Failed) -> list[Entry]:
             'Serve the model with vLLM, SGLang or llama.cpp, or set mode = "json" and call it '
             "another judge",
         )
-    if (
-        drawn is not None
-        and drawn not in entries
-        and all((one.text, one.token_id) != (drawn.text, drawn.token_id) for one in entries)
-    ):
+    if drawn is not None and not any(_same(one, drawn) for one in entries):
         entries.append(drawn)
     return entries
+
+
+def _same(one: Entry, other: Entry) -> bool:
+    ids = (one.token_id, other.token_id)
+    return one.text == other.text and (None in ids or ids[0] == ids[1])
 
 
 def _entry(text: str, logprob: float, token_id: int | None) -> Entry:

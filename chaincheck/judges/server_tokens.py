@@ -15,7 +15,8 @@ from chaincheck.errors import MissingExtra, UnreadableFile, UsageError
 
 __all__ = ["candidates", "ids_from_server", "ids_in_folder", "reads_as"]
 
-_SPACES = ("", " ", "  ", "\n", "\n\n", "\t")
+_BEFORE = ("", " ", "  ", "\n", "\n\n", "\t")
+_AFTER = ("", " ", "\n")
 Post = Callable[[str, dict[str, Any]], Awaitable[Any]]
 """Sends a request to a path of the server and gives the reply's JSON."""
 
@@ -66,8 +67,8 @@ def candidates(words: Collection[str]) -> Iterator[str]:
     """Give the spellings of the words that a vocabulary may hold as one token."""
     for word in sorted(words):
         for cased in dict.fromkeys((word, word.capitalize(), word.upper())):
-            for before in _SPACES:
-                for after in _SPACES:
+            for before in _BEFORE:
+                for after in _AFTER:
                     yield before + cased + after
 
 
