@@ -106,7 +106,9 @@ def _cased_tokens(text: str) -> tuple[tuple[str, bool], ...]:
         word = raw.replace("’", "'").replace("`", "'").casefold()
         for tail in ("'s", "'"):
             word = word.removesuffix(tail)
-        tokens.append((word, raw[0].isupper()))
+        # "iPhone" is a name too, and scripts without capitals write names as they write all.
+        named = not raw[0].islower() or any(letter.isupper() for letter in raw)
+        tokens.append((word, named))
     return tuple(tokens)
 
 
@@ -264,9 +266,16 @@ class Subject:
     parts: frozenset[str]
 
 
+_LAND = re.compile(
+    r"(?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*) "
+    r"(?:County|Province|District|Region|Township|Parish|Prefecture|Voivodeship|Governorate)"
+)
+
+
 def _stem(word: str) -> str:
     for tail in ("ing", "ed", "es", "s"):
-        if len(word) > len(tail) + 3 and word.endswith(tail):
+        shortest = 2 if tail == "s" else 3  # "cups" is of "cup", "used" of nothing
+        if len(word) > len(tail) + shortest and word.endswith(tail):
             return word[: -len(tail)]
     return word
 
@@ -314,6 +323,9 @@ def subject_of(
         bare = re.sub(r"\s*[(\[].*?[)\]]", "", subject).split(",")[0].strip()
         if bare and bare != subject:
             names.append(bare)
+        land = _LAND.fullmatch(bare)
+        if land and not gazetteer.is_common(land["name"].casefold()):
+            names.append(land["name"])  # "the counties Pima and Cochise"
     asked = subject or question
     # A page on something wider than the question ("Muslim world") is not its subject.
     title_words = set(distinctive(support_title))

@@ -225,6 +225,12 @@ def _named_as_team(name: str, passages: Sequence[str]) -> bool:
     return any(pattern.search(text) and "club" in text for text in passages)
 
 
+def _on_club_page(name: str, passages: Sequence[str]) -> bool:
+    """Whether a page is titled as a football club's is: "NAME F.C."."""
+    title = re.compile(rf"{re.escape(name)} (?:F\.?C\.?|A\.?F\.?C\.?)(?:\n|$)")
+    return any(title.match(text) for text in passages)
+
+
 def _sort_from_slot(
     name: str, kind: str | None, slot: str | None, passages: Sequence[str]
 ) -> str | None:
@@ -269,6 +275,8 @@ def nature_of(
         named = None  # "Madina Lake" made an album: it is no lake
     defined = _single(sort_in_definition(page.text) for page in own_pages)
     defined = defined or sort_near(name, passages)
+    if defined is None and _on_club_page(name, passages):
+        defined = "team"
     asked = sort_in_question(question, slot) or _sort_from_slot(name, kind, slot, passages)
     sort = named or defined or asked
     settled = (

@@ -106,5 +106,20 @@ def other_name(draft: Draft, text: str) -> str | None:
     for sentence in sentences(text):
         told = _BY_ANOTHER_NAME.search(sentence)
         if told and (own or holds(sentence, name) or (surname and holds_name(sentence, surname))):
+            if not own and not surname and _far_behind(sentence[told.end() :], sentence, name):
+                continue
             return f"speaks of another name: {told.group()!r}"
     return None
+
+
+_MOST_BETWEEN = 40
+
+
+def _far_behind(rest: str, sentence: str, name: str) -> bool:
+    """Whether a name stands only far behind a word for another name, so that it is not meant.
+
+    "Masherbrum (formerly known as K1) is a mountain in the north of NAME" is on Masherbrum.
+    """
+    at = rest.find(name)
+    before = sentence[: len(sentence) - len(rest)]
+    return not holds(before, name) and at > _MOST_BETWEEN and ")" in rest[:at]

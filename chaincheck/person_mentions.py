@@ -18,6 +18,7 @@ from chaincheck.name_words import (
 from chaincheck.names import Entity, Person, Token, fold, person, same_gap, tokens
 from chaincheck.person_pages import another_number, inside_name, own_page
 from chaincheck.renaming import AmbiguousMention, Mention
+from chaincheck.surname_words import coupled, something_else
 
 __all__ = ["PersonFinder"]
 
@@ -200,6 +201,7 @@ class PersonFinder:
             else:
                 reason = lengthened(sight.text, sight.found, start, end, "person")
                 reason = reason or _eponym(sight, start, end) or _partners(sight, start, end)
+                reason = reason or something_else(sight.found, start, end)
             if reason:
                 raise AmbiguousMention(f"'{surface}': {reason}", first, last, passage=number)
             sight.add(start, end, "surname" if (start, end) in sight.surnames else "initials")
@@ -249,6 +251,8 @@ class PersonFinder:
                 reason = "a part of a name whose order is not certain"
             elif any(item.word in KIN for item in before):
                 reason = "may be a relative"
+            elif coupled(sight.found, start):
+                reason = "may be one of a pair of names"
             elif in_title(sight.text, token.start) and not (
                 before and before[-1].word in HONORIFICS and token.adjacent
             ):

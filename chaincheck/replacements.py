@@ -7,6 +7,7 @@ another head; its tail becomes the replacement. Both are drawn from pools over t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -186,6 +187,16 @@ _INVENTED_SORTS: Mapping[str, str] = {
 _LOOSE_SLOTS = frozenset(("state", "team", "company", "ruler"))
 
 
+_MUSIC = re.compile(
+    r"\b(?:song|songs|album|albums|single|singles|mixtape|ep|track|tracks|soundtrack|recorded)\b",
+    re.IGNORECASE,
+)
+
+
+def _musical(text: str) -> bool:
+    return _MUSIC.search(text) is not None
+
+
 def decoy_facts(
     chain: Chain,
     bridge: tuple[str, Nature],
@@ -240,6 +251,8 @@ def decoy_facts(
             or type_words(tail) != type_words(name)
         ):
             continue
+        if slot == "performer" and _musical(text) != _musical(fact.passage.whole):
+            continue  # who sang a song, who played a part
         hops = (text, chain.passages[chain.later.support].whole, fact.passage.whole)
         if nature.kind == "place" and not qualifiers_tie((name, tail), hops):
             continue

@@ -109,9 +109,15 @@ NAME_NOUNS = frozenset(
     "college school institute academy conservatory orchestra navy army agency bureau league "
     "foundation association party republic kingdom records company corporation war prize award "
     "language band peninsula region territory stadium arena airport museum castle palace cathedral "
-    "hotel press bank airlines garden club islands sound street bridge park".split()
+    "hotel press bank airlines garden club islands sound street bridge park liga".split()
 )
-NAME_SORTS = {"records": "label", "islands": "island", "garden": "arena", "airlines": "company"}
+NAME_SORTS = {
+    "records": "label",
+    "islands": "island",
+    "garden": "arena",
+    "airlines": "company",
+    "liga": "league",
+}
 
 # Wikidata-style relation -> kind and, where the relation settles it, sort of what it leads to.
 PERSON_SLOTS = frozenset(

@@ -27,7 +27,8 @@ from chaincheck.soundness import (
     earlier_unstated,
     later_unstated,
 )
-from chaincheck.ways_around import named_beside, other_ways, shared_name, step_names
+from chaincheck.step_wording import step_names
+from chaincheck.ways_around import named_beside, other_ways, shared_name
 
 __all__ = [
     "RULES",

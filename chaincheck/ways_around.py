@@ -13,13 +13,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from chaincheck import gazetteer, gender
-from chaincheck.bypass import fold_tokens, holds, holds_name
+from chaincheck.bypass import FAMILY, fold_tokens, holds, holds_name
 from chaincheck.draft import Draft, residue, telling_words
-from chaincheck.kinds import base_title, kind_of, sort_in_name
-from chaincheck.name_words import FUNCTION, GENERIC, HONORIFICS, MONTHS, REGIONS, ROLES, ROMAN
-from chaincheck.soundness import statements
+from chaincheck.kinds import kind_of, sort_in_name
+from chaincheck.name_words import FUNCTION, GENERIC, HONORIFICS, MONTHS, REGIONS, ROMAN
 
-__all__ = ["named_beside", "other_ways", "shared_name", "step_names"]
+__all__ = ["named_beside", "other_ways", "shared_name"]
 
 
 def _named(name: str, text: str) -> bool:
@@ -40,98 +39,6 @@ def named_beside(draft: Draft) -> str | None:
         if _named(name, text):
             return f"the later step also builds on {name!r}, which its support names"
     return None
-
-
-_REFERENCE = re.compile(r"#\d+")
-# Steps whose answer belongs to the pair of the bridge and the named thing: a cast has many roles.
-_OF_THE_PAIR = re.compile(
-    r"\b(?:play\w*|portray\w*|voic\w+|character|role|name|wife|husband|girlfriend|boyfriend"
-    r"|daughter|son|father|mother|brother|sister|w[io]ns?|signed|marr\w+|rank\w*)\b"
-)
-# Steps that ask for one more of a list that the question gives: the list is found without #1.
-_ONE_MORE = re.compile(
-    r"\b(?:besides|along with|apart from|other than|in addition to|as well as)\b.*#\d"
-    r"|#\d\s+and\s+\w|\w\s+and\s+#\d"
-)
-# Steps that ask for the bridge's mate: where there are two of them, one alone is left.
-_MATE = re.compile(
-    r"\b(?:besides|along with|apart from|other than|in addition to|as well as) #\d+", re.IGNORECASE
-)
-_MOST_OTHERS = 2
-_NOT_TELLING = frozenset(
-    (*FUNCTION, *GENERIC, *ROLES, *"governor arabic latin hebrew sanskrit".split())
-)
-_WORK = r"\b(?:song|single|album|film|movie|book|novel|poem|opera|show|series|painting)"
-
-
-def _capitalized_only(text: str) -> frozenset[str]:
-    """Folded words that a text writes with a capital wherever they stand."""
-    upper: set[str] = set()
-    lower: set[str] = set()
-    for match in _WORD.finditer(text):
-        (upper if match.group()[0].isupper() else lower).update(fold_tokens(match.group()))
-    return frozenset(upper - lower)
-
-
-def step_names(draft: Draft) -> str | None:
-    """A name in the later step's wording that stands beside the answer and hardly elsewhere.
-
-    "Why did Roncalli leave #2?" needs no city: the one sentence on Roncalli's leaving tells. A
-    name that stands in both supports ties them whatever the step asks.
-    Only questions that mark the bridge by "#" and a number can be read this way.
-    """
-    question = draft.chain.later.question
-    if not _REFERENCE.search(question):
-        return None
-    asked = question.partition(">>")[0]
-    mate = _MATE.search(asked)
-    if mate:
-        return mate.group()
-    listed = _ONE_MORE.search(asked.casefold()) is not None
-    of_the_pair = _OF_THE_PAIR.search(asked.casefold()) is not None and not listed
-    passages = draft.cells["D"]
-    later = passages[draft.later]
-    title, *lines = statements(later)
-    forms = draft.answers[0]
-    page = " ".join(fold_tokens(base_title(title)))
-    titled = re.search(rf"{_WORK} {re.escape(page)} ", f"{' '.join(fold_tokens(asked))} ")
-    if titled and not of_the_pair:
-        return base_title(title)
-    beside = " ".join([title, *(line for line in lines if any(holds(line, f) for f in forms))])
-    known = {word for form in forms for word in fold_tokens(form)}
-    known |= telling_words(draft.bridge.name) | telling_words(draft.replacement.name)
-    words = fold_tokens(_REFERENCE.sub(" ", asked))
-    earlier = _capitalized_only(passages[draft.earlier])
-    for at, word in enumerate(words):
-        common = word in _NOT_TELLING or gazetteer.is_common(word)
-        if len(word) < 3 or common or word in known or word not in _capitalized_only(later):
-            continue
-        if word in earlier:
-            return word
-        if of_the_pair:
-            continue
-        # "PBS" tells a sort of station, not one station.
-        if not listed and re.search(rf"\b{re.escape(word.upper())}\b", later):
-            continue
-        phrase = _phrase(words, at, later)
-        others = sum(holds(text, phrase) for n, text in enumerate(passages) if n != draft.later)
-        if listed or (holds(beside, phrase) and others <= _MOST_OTHERS):
-            return phrase
-    return None
-
-
-def _phrase(words: tuple[str, ...], at: int, text: str) -> str:
-    """The longest run of words around one that stands in a text: "book of healing"."""
-    first, last = at, at + 1
-    while first > 0 and holds(text, " ".join(words[first - 1 : last])):
-        first -= 1
-    while last < len(words) and holds(text, " ".join(words[first : last + 1])):
-        last += 1
-    while words[first] in FUNCTION:
-        first += 1
-    while words[last - 1] in FUNCTION:
-        last -= 1
-    return " ".join(words[first:last])
 
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
@@ -227,6 +134,52 @@ def _one_office(draft: Draft) -> str | None:
     return f"both supports tell of one office: {min(shared)!r}" if shared else None
 
 
+# Titles so rare that two passages which give one to a name speak of one bearer.
+_RANK = re.compile(
+    r"\b(empress|emperor|pope|sultan|sultana|caliph|tsar|tsarina|czar|czarina|shah|pharaoh|khan"
+    r"|doge|dalai lama|shogun)\b",
+    re.IGNORECASE,
+)
+_NEAR_RANK = 140
+
+
+def _one_rank(draft: Draft) -> str | None:
+    """A rare title that both supports give the bridge: "NAME (later Empress)"."""
+    if draft.bridge_nature.kind != "person":
+        return None
+    held = []
+    for index in (draft.earlier, draft.later):
+        text = draft.cells["A"][index]
+        ranks: set[str] = set()
+        for found in re.finditer(re.escape(draft.bridge.name), text):
+            near = text[max(0, found.start() - _NEAR_RANK // 7) : found.end() + _NEAR_RANK]
+            ranks |= {rank.casefold() for rank in _RANK.findall(near)}
+        held.append(ranks)
+    shared = (held[0] & held[1]) - telling_words(draft.bridge.name)
+    return f"both supports call the bridge {min(shared)!r}" if shared else None
+
+
+def _forebear(draft: Draft) -> str | None:
+    """A relative whose name is a part of the subject's, and stands in both supports.
+
+    The mother of "Mohammed bin Hamad bin Khalifa" is found as the wife of "Hamad bin Khalifa".
+    """
+    hop = draft.chain.earlier
+    own = fold_tokens(hop.subject or "")
+    if hop.relation not in FAMILY or len(own) < _LONG:
+        return None
+    later = draft.cells["D"][draft.later]
+    known = telling_words(draft.bridge.name) | set(own[:1])
+    for size in range(len(own) - 1, 2, -1):
+        run = own[-size:]
+        if not known & set(run) and holds_name(later, " ".join(run)):
+            return f"both supports name {' '.join(run)!r}"
+    return None
+
+
+_LONG = 4
+
+
 def _inside_place(draft: Draft) -> str | None:
     """A town that the earlier support puts into the bridge, and the later support names.
 
@@ -291,7 +244,10 @@ def other_ways(draft: Draft) -> str | None:
     A step that asks what is not so, an office that both supports tell of, a town inside the
     bridge or beside it, a year that tells the century, another branch of the question.
     """
-    ways = (_denied, _one_office, _inside_place, _shared_place, _dated, _rejoined)
+    ways = (
+        *(_denied, _one_office, _one_rank, _forebear),
+        *(_inside_place, _shared_place, _dated, _rejoined),
+    )
     return next((found for way in ways if (found := way(draft))), None)
 
 

@@ -142,3 +142,17 @@ def test_the_page_of_another_thing_that_has_the_name_inside(
     town = Nature("place", "town")
     one = draft("In Penn.", text, names=("Penn", "Vale"), nature=town, title=title)
     assert (another_thing(one, 1) is not None) == caught
+
+
+@pytest.mark.parametrize(
+    ("text", "caught"),
+    [
+        ("Elm Peak (formerly known as K1) is in the Ghan District of the land of Malta.", False),
+        ("Elm Peak, formerly known as Malta, is a mountain of the far and wide north.", True),
+        ("Malta, formerly known as Elm, is a land.", True),
+    ],
+)
+def test_another_name_of_something_else_in_the_sentence(text: str, caught: bool) -> None:
+    """The older name of a mountain is no other name of the country that it lies in."""
+    one = draft(text, "Malta.", names=("Oda", "Malta"), nature=Nature("place", "country"))
+    assert (other_name(one, f"Elm Peak\n{text}") is not None) is caught

@@ -261,3 +261,10 @@ def test_nothing_is_invented_for_an_unknown_kind() -> None:
 def test_who_performs_and_is_no_person_is_a_band() -> None:
     found = nature_of("Radiohead", kind="organization", pronoun="they", slot="performer")
     assert found == Nature("organization", "band")
+
+
+def test_a_club_s_page_tells_a_team() -> None:
+    page = "Elm Forest F.C.\nForest were founders of the league in 1889."
+    assert nature_of("Elm Forest", passages=[page]) == Nature("organization", "team")
+    assert nature_of("Elm Forest", passages=[page.replace(" F.C.", "")]).sort != "team"
+    assert sort_in_name("La Liga") == "league"

@@ -13,7 +13,8 @@ from chaincheck.drafting import unedited
 from chaincheck.kinds import Nature
 from chaincheck.mentions import Entity
 from chaincheck.sources import open_source
-from chaincheck.ways_around import named_beside, other_ways, shared_name, step_names
+from chaincheck.step_wording import step_names
+from chaincheck.ways_around import named_beside, other_ways, shared_name
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -59,47 +60,6 @@ def test_another_answer_that_the_step_builds_on(
     beside: tuple[str, ...], text: str, found: bool
 ) -> None:
     assert (named_beside(draft(text, beside=beside)) is not None) is found
-
-
-@pytest.mark.parametrize(
-    ("step", "found"),
-    [
-        ("why did #1 leave Elmsworth", "elmsworth"),
-        ("where did #1 go", None),
-        ("what is the tvx station of #1", None),
-        # Whom somebody plays in a film depends on who it is.
-        ("who did #1 play in Elmsworth", None),
-        ("besides Jo and #1 , who won Elmsworth", "elmsworth"),
-        ("besides #1 , who else left", "besides #1"),
-        ("why did she leave Elmsworth", None),
-        ("who wrote the song the story sung by #1", None),
-    ],
-)
-def test_a_name_of_the_step_beside_the_answer(step: str, found: str | None) -> None:
-    text = "A page\nIn May Ada Ek left Elmsworth for Turku on TVX. It was cold."
-    assert step_names(draft(text, step=step)) == found
-
-
-def test_a_name_of_the_step_in_both_supports_ties_them() -> None:
-    later = "A page\nAda Ek married Ivo Bran after the death of Mia Voss."
-    earlier = "Dry Summer\nMia Voss stars in it. Ada Ek directed it."
-    step = "who did #1 marry after the death of mia voss"
-    assert step_names(draft(later, earlier, step=step, answer="Ivo Bran")) == "mia"
-    assert step_names(draft(later, step=step, answer="Ivo Bran")) is None
-
-
-def test_a_name_of_the_step_that_stands_in_many_passages_finds_none_of_them() -> None:
-    text = "A page\nIn May Ada Ek left Elmsworth for Turku."
-    others = tuple(f"Page {n}\nIn Elmsworth it rains." for n in range(3))
-    film = "Dry Summer\nAda Ek directed it."
-    assert step_names(draft(text, film, *others, step="why did #1 leave Elmsworth")) is None
-    assert step_names(draft(text, film, *others[:2], step="why did #1 leave Elmsworth"))
-
-
-def test_the_title_of_a_work_in_the_step_needs_no_singer() -> None:
-    text = "The Story (song)\nThe Story is a song by Ada Ek, written by Ivo Bran."
-    made = draft(text, step="who wrote the song the story sung by #1", answer="Ivo Bran")
-    assert step_names(made) == "The Story"
 
 
 @pytest.mark.parametrize(
@@ -254,3 +214,34 @@ def test_a_person_behind_of_is_no_place(name: str, found: bool) -> None:
     earlier = f"Dry Summer\nDry Summer, a tale of {name}, is a film that Ada Ek directed."
     later = f"Elm Hall\nIn May Ada Ek, widow of {name}, left Elm Hall for Turku."
     assert (shared_name(draft(later, earlier)) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "found"),
+    [
+        ("It is on Ada Ek (later Empress).", "Ada Ek (1876 - 1930) was Empress of Oda.", True),
+        ("It is on the sultan Ada Ek.", "Ada Ek was the third Sultan.", True),
+        ("It is on Ada Ek (later Empress).", "Ada Ek sang in Turku.", False),
+        ("It is on the queen Ada Ek.", "Ada Ek was Queen of Oda.", False),  # there are many
+    ],
+)
+def test_a_rare_title_in_both_supports(earlier: str, later: str, found: bool) -> None:
+    made = draft(f"Ada Ek\n{later}", f"Dry Summer\n{earlier}")
+    assert (other_ways(made) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("later", "relation", "found"),
+    [
+        ("Ada Ek is a wife of Omar bin Khalid Al Oda.", "mother", True),
+        ("Ada Ek is a wife of Saif bin Zayed Al Rim.", "mother", False),
+        ("Ada Ek is a wife of Omar bin Khalid Al Oda.", "director", False),
+    ],
+)
+def test_a_forebear_inside_the_subject_s_own_name(later: str, relation: str, found: bool) -> None:
+    """A mother is found as the wife of the father whose name her son bears."""
+    made = draft(f"Ada Ek\n{later} She lives in Turku.", "Rashid\nHis mother is Ada Ek.")
+    subject = "Rashid bin Omar bin Khalid Al Oda"
+    earlier = msgspec.structs.replace(made.chain.earlier, relation=relation, subject=subject)
+    chain = msgspec.structs.replace(made.chain, earlier=earlier)
+    assert (other_ways(unedited(chain, (made.bridge, made.bridge_nature))) is not None) is found
