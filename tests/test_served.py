@@ -84,8 +84,8 @@ def test_the_server_says_what_the_model_says(
     for judgment, score in zip(judgments, plain, strict=True):
         if judgment.score is None:
             low, high = judgment.bounds or (None, None)
-            assert (low is None or low <= score + TOLERANCE), judgment
-            assert (high is None or score <= high + TOLERANCE), judgment
+            assert low is None or low <= score + TOLERANCE, judgment
+            assert high is None or score <= high + TOLERANCE, judgment
         else:
             apart.append(abs(judgment.score - score))
     widths = [

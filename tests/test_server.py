@@ -27,7 +27,7 @@ from chaincheck.judges.server import ServerJudge, open_server_judge
 
 YES, NO = VOCABULARY[:4], VOCABULARY[4:8]
 IDS = {"yes_ids": [0, 1, 2, 3], "no_ids": [4, 5, 6, 7]}
-ONE_EACH = {"yes_tokens": ["Yes"], "no_tokens": ["No"]}
+ONE_EACH = {"yes_tokens": ["Yes"], "no_tokens": ["No"], "minimum_mass": 0}
 
 
 @pytest.fixture(scope="module")
@@ -287,6 +287,7 @@ class TestIdentity:
             ({"seed": 1}, ["request.seed"]),
             ({"request": {"top_k": 1}}, ["request.top_k"]),
             ({"special_tokens": []}, ["special_tokens"]),
+            ({"minimum_mass": 0.1}, ["minimum_mass"]),
             (ONE_EACH, None),
             (IDS, None),
             ({"mode": "json"}, None),
@@ -408,7 +409,7 @@ sys.exit(main(sys.argv[1:]))
         write_items(tmp_path / "data.jsonl", items)
         (tmp_path / "judge.toml").write_text(
             f'kind = "server"\nurl = "{address}/slow-each/{session}/v1"\nmodel = "tiny"\n'
-            'mode = "top"\nyes_tokens = ["Yes"]\nno_tokens = ["No"]\nconcurrency = 2\n'
+            'mode = "top"\nyes_tokens = ["Yes"]\nno_tokens = ["No"]\nminimum_mass = 0\nconcurrency = 2\n'
         )
         words = "score --data data.jsonl --judge judge.toml --log log --live --out s.jsonl"
         command = [sys.executable, "-m", "chaincheck", *words.split()]

@@ -164,7 +164,8 @@ def seen(address: str, fault: str, session: str) -> list[dict[str, Any]]:
 def write_judge(path: Path, url: str, mode: str, more: dict[str, Any]) -> None:
     keys: dict[str, Any] = {"kind": "server", "url": url, "model": "tiny", "mode": mode}
     if mode == "top":
-        keys |= {"top_logprobs": 16, "yes_tokens": ["Yes"], "no_tokens": ["No"]}
+        keys |= {"top_logprobs": 16, "minimum_mass": 0}
+        keys |= {"yes_tokens": ["Yes"], "no_tokens": ["No"]}
     keys |= {"retries": 2, "concurrency": 1, **more}
     path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items()))
 

@@ -119,6 +119,22 @@ def test_a_worked_bound() -> None:
     assert found.missing == 2
 
 
+@given(logprobs=distributions, k=st.integers(1, len(TEXTS)), least=st.floats(0, 1))
+def test_too_little_probability_of_yes_and_no_is_refused_only_where_it_is_sure(
+    logprobs: list[float], k: int, least: float
+) -> None:
+    mass = math.fsum(math.exp(value) for value in logprobs[:7])
+    for tokens in (by_words, by_ids):
+        top = entries(logprobs, ids=False)[:k]
+        found = score_of(top, tokens, minimum_mass=least)
+        if found.flags and found.flags[0].startswith("refused"):
+            assert found.score is None and found.bounds == (None, None)
+            assert mass < least
+        else:
+            assert found == score_of(top, tokens)
+            assert k < len(TEXTS) or mass >= least - 2e-3
+
+
 @pytest.mark.parametrize(
     ("given_entries", "tokens", "match"),
     [

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,24 @@ from chaincheck.judges import KINDS, open_judge
 from chaincheck.judges.server_address import checked_address
 from chaincheck.judges.server_settings import KEYS, ServerSettings, read_settings
 
+WORDS = ("Yes", " yes", "Y", "No", "n", "yesterday", "<0x59>", "not")
 GIVEN: dict[str, Any] = {"url": "http://127.0.0.1:8000/v1", "model": "m", "mode": "top"}
 
 
 def read(**keys: Any) -> ServerSettings:
     return read_settings({**GIVEN, **keys}, Path())
+
+
+def save_tokenizer(folder: Path, words: Sequence[str] = WORDS) -> Any:
+    tokenizers = pytest.importorskip("tokenizers")
+    vocabulary = {word: number for number, word in enumerate(words)}
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="not"))
+    made.decoder = tokenizers.decoders.ByteFallback()
+    made.add_special_tokens(["<|end|>", "YES"])
+    made.add_tokens(["NO ", "<think>"])
+    folder.mkdir()
+    made.save(str(folder / "tokenizer.json"))
+    return made
 
 
 class TestAddress:
@@ -111,6 +125,8 @@ class TestKeys:
             ({"timeout": 0}, "timeout"),
             ({"timeout": float("inf")}, "timeout"),
             ({"timeout": float("nan")}, "timeout"),
+            ({"minimum_mass": 1.5}, "minimum_mass"),
+            ({"minimum_mass": float("nan")}, "minimum_mass"),
             ({"retries": -1}, "retries"),
             ({"concurrency": 0}, "concurrency"),
             ({"api_key_env": "sk-abc/def"}, "name of an environment variable, not the key"),
@@ -167,21 +183,29 @@ class TestKeys:
             read_settings({**GIVEN, "prompt": "mine.toml"}, tmp_path)
 
     def test_a_tokenizer_gives_the_ids(self, tmp_path: Path) -> None:
-        tokenizers = pytest.importorskip("tokenizers")
-        words = ["Yes", " yes", "Y", "No", "n", "yesterday", "<0x59>", "not"]
-        vocabulary = {word: number for number, word in enumerate(words)}
-        model = tokenizers.models.WordLevel(vocabulary, unk_token="not")
-        made = tokenizers.Tokenizer(model)
-        made.decoder = tokenizers.decoders.ByteFallback()
-        made.add_special_tokens(["<|yes|>"])
-        made.add_tokens(["NO "])
-        (tmp_path / "model").mkdir()
-        made.save(str(tmp_path / "model" / "tokenizer.json"))
+        made = save_tokenizer(tmp_path / "model")
         found = read_settings({**GIVEN, "mode": "ids", "tokenizer": "model"}, tmp_path)
         # <0x59> is the byte of the letter Y, which no search by spelling would find.
-        assert (found.yes_ids, found.no_ids) == ((0, 1, 2, 6), (3, 4, 9))
+        assert (found.yes_ids, found.no_ids) == ((0, 1, 2, 6), (3, 4, 10))
         assert found.all_ids
-        assert found.instrument()["tokens"] == {"yes_ids": [0, 1, 2, 6], "no_ids": [3, 4, 9]}
+        assert found.instrument()["tokens"] == {"yes_ids": [0, 1, 2, 6], "no_ids": [3, 4, 10]}
+        assert found.specials == ("<think>", "<|end|>", "YES")
+
+        # The judge that runs the model itself finds the same ones.
+        transformers = pytest.importorskip("transformers")
+        tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made)
+        from chaincheck.judges.rendering import special_texts
+        from chaincheck.judges.token_sets import find_token_sets
+
+        words = (found.prompt.yes, found.prompt.no)
+        sets = find_token_sets(tokenizer, *words, rows=99, remember=False)
+        assert (found.yes_ids, found.no_ids) == (sets.yes, sets.no)
+        assert set(found.specials) == special_texts(tokenizer)
+
+    def test_a_tokenizer_without_an_answer_word_is_refused(self, tmp_path: Path) -> None:
+        save_tokenizer(tmp_path / "model", words=["No", "perhaps", "not"])
+        with pytest.raises(UsageError, match=r"no single token of .* reads as y or yes"):
+            read_settings({**GIVEN, "tokenizer": "model"}, tmp_path)
 
     @pytest.mark.parametrize(("mode", "longest"), [("top", 1), ("ids", 1), ("json", 64)])
     def test_one_token_is_asked_for_or_the_length_of_a_number(

@@ -191,7 +191,7 @@ class _Session:
     def _scored(self, answer: Answer, failed: Failed) -> Scored:
         entries = entries_of(answer, failed)
         try:
-            scored = score_of(entries, self._tokens)
+            scored = score_of(entries, self._tokens, minimum_mass=self._settings.minimum_mass)
         except WrongLogprobs as problem:
             raise failed(
                 f"the log-probabilities cannot be used: {problem}",

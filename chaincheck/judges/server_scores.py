@@ -9,7 +9,9 @@ probable tokens leaves others out. Then the score is known only within bounds:
   (llama.cpp's probabilities of a whole vocabulary of 49,152 were seen to sum to 1.00014);
 - nothing but 0 bounds them from below.
 
-So bounds are given, however tight, and no score.
+So bounds are given, however tight, and no score. Where yes and no together are surely less
+probable than a stated mass, the model was about to say something else, and nothing is judged: the
+bounds then bound nothing.
 """
 
 from __future__ import annotations
@@ -124,12 +126,13 @@ def logsumexp(values: Sequence[float]) -> float:
     return top + math.log(math.fsum(math.exp(value - top) for value in values))
 
 
-def score_of(entries: Sequence[Entry], tokens: Tokens) -> Scored:
+def score_of(entries: Sequence[Entry], tokens: Tokens, *, minimum_mass: float = 0.0) -> Scored:
     """Score one answer.
 
     Args:
         entries: the returned tokens of the first position, each once.
         tokens: which of them count.
+        minimum_mass: probability that these must have together.
 
     Raises:
         WrongLogprobs: the values are no log-probabilities, or no tokens were returned.
@@ -159,7 +162,11 @@ def score_of(entries: Sequence[Entry], tokens: Tokens) -> Scored:
     lacking_yes = _lacking(tokens.yes, yes)
     lacking_no = _lacking(tokens.no, no)
     mass = math.exp(logsumexp([found_yes, found_no])) if yes or no else 0.0
-    if lacking_yes == 0 and lacking_no == 0:
+    lacking = None if lacking_yes is None or lacking_no is None else lacking_yes + lacking_no
+    if mass + math.exp(_most(lacking, floor, rest)) < minimum_mass:
+        flag = f"refused: yes and no have less than {minimum_mass:g} of the probability together"
+        return Scored(None, (None, None), mass, lacking, counted, total, floor, (flag,))
+    if lacking == 0:
         return Scored(found_yes - found_no, None, mass, 0, counted, total, floor)
     most_yes = logsumexp([found_yes, _most(lacking_yes, floor, rest)])
     most_no = logsumexp([found_no, _most(lacking_no, floor, rest)])
@@ -167,9 +174,8 @@ def score_of(entries: Sequence[Entry], tokens: Tokens) -> Scored:
         found_yes - most_no if yes else None,
         most_yes - found_no if no else None,
     )
-    missing = None if lacking_yes is None or lacking_no is None else lacking_yes + lacking_no
     flags = (_BOUNDED,) if yes or no else (_BOUNDED, _NEITHER)
-    return Scored(None, bounds, mass, missing, counted, total, floor, flags)
+    return Scored(None, bounds, mass, lacking, counted, total, floor, flags)
 
 
 def _lacking(side: Side, returned: Sequence[Entry]) -> int | None:

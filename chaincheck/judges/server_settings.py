@@ -13,9 +13,10 @@
 ``yes_tokens``,            the exact texts of the tokens that count, in mode "top"; without them
 ``no_tokens``              every token that reads as one of the prompt's answer words
 ``yes_ids``, ``no_ids``    the ids of the tokens that count
-``tokenizer``              a folder with the model's ``tokenizer.json``, or a model's name, to find
-                           these ids in
-``special_tokens``         texts that the server's tokenizer reads as signs, broken in passages
+``tokenizer``              a model's folder or name, to find these ids in its ``tokenizer.json``
+``special_tokens``         texts that the server's tokenizer reads as signs, broken in passages;
+                           those of ``tokenizer``, or those in common use, by default
+``minimum_mass``           probability that yes and no must have together; below, none is judged
 ``request``                further fields of the request, such as ``chat_template_kwargs``
 ``seed``                   sent with each request
 ``revision``               what is served, in your words; see below
@@ -49,62 +50,27 @@ import msgspec
 from chaincheck.errors import UsageError
 from chaincheck.judges.prompts import Prompt, load_prompt
 from chaincheck.judges.server_address import checked_address
+from chaincheck.judges.server_tokens import read_vocabulary
+from chaincheck.models import find_model
 
 __all__ = ["COMMON_SPECIALS", "KEYS", "ServerSettings", "read_settings"]
 
 _MOST_IDS = 128  # vLLM's limit for logprob_token_ids
 _TOKENS_OF_A_NUMBER = 64  # of {"score": 0.123456789} in any tokenizer, with room
-_OURS = frozenset(
-    {
-        "model",
-        "messages",
-        "prompt",
-        "stream",
-        "n",
-        "best_of",
-        "echo",
-        "logprobs",
-        "top_logprobs",
-        "logprob_token_ids",
-        "return_tokens_as_token_ids",
-        "response_format",
-        "seed",
-    }
-)
+_OURS = {
+    "model", "messages", "prompt", "stream", "n", "best_of", "echo", "seed", "response_format",
+    "logprobs", "top_logprobs", "logprob_token_ids", "return_tokens_as_token_ids",
+}  # fmt: skip
 
-COMMON_SPECIALS = (
-    "<|im_start|>",
-    "<|im_end|>",
-    "<|endoftext|>",
-    "<|begin_of_text|>",
-    "<|end_of_text|>",
-    "<|start_header_id|>",
-    "<|end_header_id|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|system|>",
-    "<|user|>",
-    "<|assistant|>",
-    "<|end|>",
-    "<|start|>",
-    "<|message|>",
-    "<|channel|>",
-    "<|return|>",
-    "<start_of_turn>",
-    "<end_of_turn>",
-    "<bos>",
-    "<eos>",
-    "<s>",
-    "</s>",
-    "[INST]",
-    "[/INST]",
-    "<<SYS>>",
-    "<</SYS>>",
-    "<think>",
-    "</think>",
-    "<tool_call>",
-    "</tool_call>",
-)
+COMMON_SPECIALS: tuple[str, ...] = (
+    "<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|begin_of_text|>", "<|end_of_text|>",
+    "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|eom_id|>",
+    "<|system|>", "<|user|>", "<|assistant|>", "<|end|>",
+    "<|start|>", "<|message|>", "<|channel|>", "<|return|>",
+    "<start_of_turn>", "<end_of_turn>", "<bos>", "<eos>", "<s>", "</s>",
+    "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>",
+    "<think>", "</think>", "<tool_call>", "</tool_call>",
+)  # fmt: skip
 """Signs of the chat templates in wide use; a server's own are not to be had by its API."""
 
 
@@ -123,7 +89,8 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     yes_ids: tuple[int, ...] = ()
     no_ids: tuple[int, ...] = ()
     tokenizer: str | None = None
-    special_tokens: tuple[str, ...] = COMMON_SPECIALS
+    special_tokens: tuple[str, ...] | None = None
+    minimum_mass: float = 0.05
     request: dict[str, Any] = {}
     seed: int = 0
     revision: str | None = None
@@ -146,7 +113,7 @@ class ServerSettings:
         url: where the API begins: scheme, host, port and path, without a slash at its end.
         model: the model that is asked for.
         model_returned: the name that every reply must give it.
-        mode, api, top_logprobs, seed, revision, name, api_key_env, timeout, retries,
+        mode, api, top_logprobs, minimum_mass, seed, revision, name, api_key_env, timeout, retries,
             concurrency: as in the file.
         prompt: the prompt.
         yes_tokens, no_tokens: exact texts of the tokens that count, or none.
@@ -170,6 +137,7 @@ class ServerSettings:
     no_ids: tuple[int, ...] = ()
     all_ids: bool = False
     specials: tuple[str, ...] = COMMON_SPECIALS
+    minimum_mass: float = 0.05
     request: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     revision: str | None = None
@@ -237,6 +205,7 @@ class ServerSettings:
             "prompt": self.prompt.settings,
             "special_tokens": sorted(self.specials),
             "tokens": self._tokens(),
+            "minimum_mass": None if self.mode == "json" else self.minimum_mass,
             "request": self.body(),
         }
 
@@ -294,9 +263,13 @@ def read_settings(keys: Mapping[str, Any], folder: Path) -> ServerSettings:
         _range_problem(file) or _token_problem(file) or _request_problem(file)
     ) or _prompt_problem(file, prompt):
         raise UsageError(f"the server judge's settings: {problem}", remedy="Correct the TOML file")
-    yes_ids, no_ids = file.yes_ids, file.no_ids
+    yes_ids, no_ids, specials = file.yes_ids, file.no_ids, COMMON_SPECIALS
     if file.tokenizer is not None:
-        yes_ids, no_ids = _ids_of(file.tokenizer, folder, prompt)
+        vocabulary = read_vocabulary(find_model(file.tokenizer, folder=folder))
+        yes_ids, no_ids = vocabulary.ids(prompt.yes), vocabulary.ids(prompt.no)
+        specials = vocabulary.marks
+    if file.special_tokens is not None:
+        specials = file.special_tokens
     if file.mode == "ids" and len(yes_ids) + len(no_ids) > _MOST_IDS:
         raise UsageError(
             f"the server judge's settings: {len(yes_ids) + len(no_ids)} ids, and vLLM takes "
@@ -317,7 +290,8 @@ def read_settings(keys: Mapping[str, Any], folder: Path) -> ServerSettings:
         yes_ids=tuple(sorted(set(yes_ids))),
         no_ids=tuple(sorted(set(no_ids))),
         all_ids=file.tokenizer is not None,
-        specials=file.special_tokens if prompt.special_tokens == "escape" else (),
+        specials=specials if prompt.special_tokens == "escape" else (),
+        minimum_mass=file.minimum_mass,
         request=file.request,
         seed=file.seed,
         revision=file.revision,
@@ -328,19 +302,12 @@ def read_settings(keys: Mapping[str, Any], folder: Path) -> ServerSettings:
     )
 
 
-def _ids_of(name: str, folder: Path, prompt: Prompt) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    from chaincheck.judges.server_tokens import ids_in_folder
-    from chaincheck.models import find_model
-
-    found = find_model(name, folder=folder)
-    return ids_in_folder(found, prompt.yes), ids_in_folder(found, prompt.no)
-
-
 def _range_problem(file: _File) -> str | None:
     named = file.model and file.model_returned != ""
     key_named = file.api_key_env is None or re.fullmatch(r"[A-Za-z_]\w*", file.api_key_env)
     checks = (
         (named, "a model's name is empty"),
+        (0 <= file.minimum_mass <= 1, "minimum_mass must be from 0 to 1"),
         (1 <= file.top_logprobs <= 1_000_000, "top_logprobs must be from 1 to 1,000,000"),
         (
             math.isfinite(file.timeout) and 0 < file.timeout <= 86_400,

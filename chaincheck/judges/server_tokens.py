@@ -8,12 +8,13 @@ prompt's answer words. Its id is found in a tokenizer's file, or asked of a serv
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from chaincheck.errors import MissingExtra, UnreadableFile, UsageError
 
-__all__ = ["candidates", "ids_from_server", "ids_in_folder", "reads_as"]
+__all__ = ["Vocabulary", "candidates", "ids_from_server", "read_vocabulary", "reads_as"]
 
 _BEFORE = ("", " ", "  ", "\n", "\n\n", "\t")
 _AFTER = ("", " ", "\n")
@@ -26,20 +27,47 @@ def reads_as(text: str, words: Collection[str]) -> bool:
     return text.strip().lower() in words
 
 
-def ids_in_folder(folder: Path, words: Collection[str]) -> tuple[int, ...]:
-    """Find the ids of all tokens that read as one of the words.
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """A tokenizer's tokens.
+
+    Attributes:
+        texts: what each token reads as, alone, by id; without special tokens.
+        marks: special tokens, and added ones that look like marks (``<think>``).
+        path: where it was read.
+    """
+
+    texts: dict[int, str]
+    marks: tuple[str, ...]
+    path: Path
+
+    def ids(self, words: Collection[str]) -> tuple[int, ...]:
+        """Give the ids of all tokens that read as one of the words.
+
+        Raises:
+            UsageError: there are none.
+        """
+        found = tuple(one for one, text in self.texts.items() if reads_as(text, words))
+        if not found:
+            raise UsageError(
+                f"no single token of {self.path} reads as {' or '.join(sorted(words))}",
+                remedy="Ask for other answer words in the prompt's file",
+            )
+        return found
+
+
+def read_vocabulary(folder: Path) -> Vocabulary:
+    """Read a tokenizer.
 
     The whole vocabulary is decoded, token by token: a search by spelling would miss tokens that
     are written as bytes.
 
     Args:
         folder: holds ``tokenizer.json``.
-        words: in lower case.
 
     Raises:
         MissingExtra: the package ``tokenizers`` is not installed.
         UnreadableFile: the tokenizer cannot be read.
-        UsageError: no token reads as one of the words.
     """
     try:
         from tokenizers import Tokenizer
@@ -52,15 +80,20 @@ def ids_in_folder(folder: Path, words: Collection[str]) -> tuple[int, ...]:
         raise UnreadableFile(
             f"no tokenizer: {cause}", path=path, remedy="Name a folder that holds tokenizer.json"
         ) from None
-    ids = sorted(tokenizer.get_vocab(with_added_tokens=True).values())
+    added = tokenizer.get_added_tokens_decoder()
+    special = {one for one, token in added.items() if token.special}
+    ids = sorted(set(tokenizer.get_vocab(with_added_tokens=True).values()) - special)
     texts = tokenizer.decode_batch([[one] for one in ids], skip_special_tokens=False)
-    found = tuple(one for one, text in zip(ids, texts, strict=True) if reads_as(text, words))
-    if not found:
-        raise UsageError(
-            f"no single token of {path} reads as {' or '.join(sorted(words))}",
-            remedy="Ask for other answer words in the prompt's file",
-        )
-    return found
+    marks = {
+        token.content
+        for token in added.values()
+        if token.content.strip() and (token.special or _looks_like_a_mark(token.content))
+    }
+    return Vocabulary(dict(zip(ids, texts, strict=True)), tuple(sorted(marks)), path)
+
+
+def _looks_like_a_mark(text: str) -> bool:
+    return len(text) > 2 and not text[0].isalnum() and not any(map(str.isspace, text))
 
 
 def candidates(words: Collection[str]) -> Iterator[str]:
