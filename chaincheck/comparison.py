@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ from chaincheck.intervals import (
     IntArray,
     contrast_interval,
     percentile_interval,
+    too_few,
+    unbounded,
 )
 from chaincheck.paired_intervals import paired_rate_floor, sigma_difference_interval
 from chaincheck.paired_results import (
@@ -129,6 +132,13 @@ def compare(
         for k, name in enumerate(COMPARISONS)
     }
     differences, draws = _differences(judges, drawn, contrasts, flips, level)
+    few = too_few(units.size, "triplet" if by == "triplet" else "cluster", level)
+    if few:
+        judges = [replace(one, selectivity=unbounded(one.selectivity)) for one in judges]
+        differences = {
+            name: replace(one, interval=unbounded(one.interval))
+            for name, one in differences.items()
+        }
     ad = orders["A>D"]
     return PairedDifference(
         file=first.file,
@@ -152,7 +162,7 @@ def compare(
         orders=orders,
         discordance=float(np.mean(np.any(outcomes[:, 1:3] != outcomes[:, 4:6], axis=1))),
         flips=_flips(first, second, outcomes, names),
-        notes=_notes(differences, orders, units, by),
+        notes=(*few, *_notes(differences, orders, units, by)),
         draws=draws,
     )
 

@@ -155,6 +155,8 @@ class JudgeComparison(_Report):
 
 
 def _with_ends(interval: Interval) -> str:
+    if not interval.bounded:
+        return f"{interval.estimate:+.3f} n/a"
     return f"{interval.estimate:+.3f} [{interval.low:+.3f}, {interval.high:+.3f}]"
 
 

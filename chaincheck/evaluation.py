@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from chaincheck.cells import CellScores
 from chaincheck.errors import PathLike, UsageError, one_line
 from chaincheck.intervals import Interval
 from chaincheck.judges.attribution import Attribution, attributed
-from chaincheck.results import By, Selectivity, Signature, report
+from chaincheck.results import By, Gap, Selectivity, Signature, report
 from chaincheck.scores import join_files
 from chaincheck.selectivity import measure_all
 
@@ -83,14 +84,21 @@ class Evaluation:
 
 
 def _with_interval(interval: Interval) -> str:
+    if not interval.bounded:
+        return f"{interval.estimate:+.3f} n/a"
     return f"{interval.estimate:+.3f} [{interval.low:+.3f}, {interval.high:+.3f}]"
+
+
+def _mean(gap: Gap) -> str:
+    return f"{gap.mean.estimate:.3g}" if math.isfinite(gap.mean.estimate) else "n/a"
 
 
 def table(rows: Sequence[Selectivity]) -> str:
     """Rows as a plain-text table, one line a variant, and below it what to doubt about them.
 
     CE and EE carry the percentile (kit) interval, Sigma the contrast interval, all at the rows'
-    level. The columns A-B and B-D are mean score differences, in the judge's own units.
+    level, or n/a where there are too few triplets or clusters for one. The columns A-B and B-D
+    are mean score differences, in the judge's own units.
     """
     doubts: dict[str, int] = {}
     cells = []
@@ -105,8 +113,8 @@ def table(rows: Sequence[Selectivity]) -> str:
                 _with_interval(row.chain_effect),
                 _with_interval(row.edit_effect),
                 _with_interval(row.contrast),
-                f"{row.gaps['A-B'].mean.estimate:.3g}",
-                f"{row.gaps['B-D'].mean.estimate:.3g}",
+                _mean(row.gaps["A-B"]),
+                _mean(row.gaps["B-D"]),
                 ",".join(map(str, sorted(marks))),
             ]
         )

@@ -7,7 +7,7 @@ triplet is.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -20,12 +20,15 @@ __all__ = [
     "Interval",
     "contrast_bounds",
     "contrast_interval",
+    "fewest_units",
     "mean_interval",
     "normal_cdf",
     "normal_quantile",
     "percentile_bounds",
     "percentile_interval",
     "t_quantile",
+    "too_few",
+    "unbounded",
     "wilson",
 ]
 
@@ -53,6 +56,16 @@ class Interval:
     high: float
     method: str
     level: float = 0.95
+
+    @property
+    def bounded(self) -> bool:
+        """Whether both ends are numbers."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    @property
+    def ends(self) -> list[float | None]:
+        """Lower and upper end, as JSON has them: None where an end is infinite."""
+        return [end if math.isfinite(end) else None for end in (self.low, self.high)]
 
     @property
     def width(self) -> float:
@@ -130,6 +143,45 @@ def t_quantile(probability: float, df: int) -> float:
             low = middle
         else:
             high = middle
+
+
+def fewest_units(level: float = 0.95) -> int:
+    """Fewest independent units with which any data can show an effect at this level.
+
+    If a comparison is a fair coin, all m units agree in the direction asked for with probability
+    2^-m. That is the smallest one-sided error any data of m comparisons can be given, and it is
+    within the (1 - level)/2 of a two-sided interval only from m = log2(2/(1 - level)) on: 6 for
+    95%, as in the sign test. A bootstrap interval of fewer units would claim what they cannot
+    show: it shrinks to a point where all agree, and is the range of the data otherwise.
+
+    Args:
+        level: nominal coverage.
+
+    Returns:
+        At least 2.
+    """
+    _check_level(level)
+    return max(2, math.ceil(math.log2(2.0 / (1.0 - level)) - 1e-9))
+
+
+def too_few(units: int, what: str, level: float = 0.95) -> tuple[str, ...]:
+    """Say why there is no interval, if :func:`fewest_units` are not there; else nothing.
+
+    Args:
+        units: how many there are.
+        what: the word for one of them.
+        level: nominal coverage.
+    """
+    needed = fewest_units(level)
+    if units >= needed:
+        return ()
+    count = f"one {what}" if units == 1 else f"only {units} {what}s"
+    return (f"{count}: no interval ({needed} needed)",)
+
+
+def unbounded(interval: Interval) -> Interval:
+    """The same estimate with nothing said about where the truth lies."""
+    return replace(interval, low=-math.inf, high=math.inf)
 
 
 def percentile_bounds(draws: ArrayLike, level: float = 0.95, axis: int = -1) -> FloatArray:

@@ -113,7 +113,7 @@ class NoiseFloor:
                     "reversed": one.reversed,
                     "changed": one.changed,
                     "rate": one.rate.estimate,
-                    f"wilson_{ci}": [one.rate.low, one.rate.high],
+                    f"wilson_{ci}": one.rate.ends,
                     "disturbance": one.disturbance,
                 }
                 for name, one in self.flip_rates.items()
@@ -126,7 +126,7 @@ class NoiseFloor:
             "edit_effects": list(self.edit_effects),
             "edit_effect_shift": {
                 "estimate": self.shift.interval.estimate,
-                ci: [self.shift.interval.low, self.shift.interval.high],
+                ci: self.shift.interval.ends,
                 "p": self.shift.p,
             },
             "noise_sd": self.noise_sd,

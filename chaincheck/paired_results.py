@@ -213,7 +213,7 @@ class PairedDifference:
             "difference": {
                 name: {
                     "estimate": one.interval.estimate,
-                    ci: [one.interval.low, one.interval.high],
+                    ci: one.interval.ends,
                     "method": one.interval.method,
                     "p": one.p,
                     **({} if adjusted is None else {"p_holm": adjusted[name]}),
@@ -256,5 +256,5 @@ def _effects_row(effects: Effects, ci: str) -> dict[str, Any]:
         "chain_effect": effects.chain_effect,
         "edit_effect": effects.edit_effect,
         "selectivity": effects.selectivity.estimate,
-        f"contrast_{ci}": [effects.selectivity.low, effects.selectivity.high],
+        f"contrast_{ci}": effects.selectivity.ends,
     }

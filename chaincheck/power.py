@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 _LARGEST_N = 10_000_000
+_LARGEST_SIGMA = 0.5
 
 
 def expected_edit_noise(n: int, ties: int = 0) -> float:
@@ -119,8 +120,8 @@ def detectable(
         level: nominal coverage of the interval.
 
     Returns:
-        The smallest Sigma, or None where it cannot be told: a single unit, or a smaller contrast
-        that does not vary.
+        The smallest Sigma, or None where it cannot be told (a single unit, or a smaller contrast
+        that does not vary) or would have to exceed 1/2, which no Sigma does.
     """
     errors = np.sqrt(np.diag(covariance))
     gap = 2.0 * abs(edit_effect)
@@ -132,9 +133,10 @@ def detectable(
     z = normal_quantile((1.0 + level) / 2.0)
     low = (z + normal_quantile(power)) * float(np.sqrt(cov[0, 0]))
     if _reject(low, low + gap, cov, level) > power - 1e-9:
-        return low
+        return low if low <= _LARGEST_SIGMA else None
     high = max(low, (z + normal_quantile((1.0 + power) / 2.0)) * float(errors.max()))
-    return _root(lambda delta: _reject(delta, delta + gap, cov, level) - power, low, high)
+    found = _root(lambda delta: _reject(delta, delta + gap, cov, level) - power, low, high)
+    return found if found <= _LARGEST_SIGMA else None
 
 
 def _root(rising: Callable[[float], float], low: float, high: float) -> float:

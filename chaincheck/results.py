@@ -39,7 +39,8 @@ class Gap:
 
     Attributes:
         name: "A-B", "B-D", "A-D", and with a fourth cell "A-C", "C-D".
-        mean: the mean difference with its t interval (cluster-robust if clusters are used).
+        mean: the mean difference with its t interval (cluster-robust if clusters are used);
+            infinite or NaN where it is larger than any double.
         sd: standard deviation of the difference over triplets; NaN for a single triplet.
     """
 
@@ -147,13 +148,16 @@ class Selectivity:
         nominal: AUC(A > D) with its percentile (kit) interval.
         chain_effect: CE, likewise.
         edit_effect: EE, likewise.
+            All bootstrap intervals are unbounded with fewer units than
+            :func:`chaincheck.intervals.fewest_units` asks for; a note says so.
         kit: Sigma with the percentile (kit) interval, too low and too narrow near EE = 0.
         contrast: Sigma with the two-sided contrast interval: the one to decide by.
         minus: CE - EE with its percentile interval.
         plus: CE + EE, likewise.
         gaps: "A-B", "B-D", "A-D": mean score differences.
         edit_noise: expected |EE| if the edit effect were pure noise, at this n and these ties.
-        mde80: smallest Sigma detectable at 80% power; None where it cannot be told.
+        mde80: smallest Sigma detectable at 80% power; None where it cannot be told, or where no
+            Sigma there can be is.
         fourth: what cell C adds; None without it.
         notes: doubts, each a short phrase ("n < 100").
         draws: the bootstrap draws.
@@ -192,7 +196,7 @@ class Selectivity:
         return {name: found.ties for name, found in self.comparisons.items()}
 
     def to_row(self) -> dict[str, Any]:
-        """One row of ``--json``: plain numbers, unrounded; None where a bound is infinite."""
+        """One row of ``--json``: plain numbers, unrounded; None where one is infinite."""
         ci = f"ci{self.level * 100:g}"
         row: dict[str, Any] = {
             "file": self.file,
@@ -204,15 +208,15 @@ class Selectivity:
             "edit_effect": self.edit_effect.estimate,
             "selectivity": self.selectivity,
             f"kit_{ci}": {
-                "nominal": _ends(self.nominal),
-                "chain_effect": _ends(self.chain_effect),
-                "edit_effect": _ends(self.edit_effect),
-                "selectivity": _ends(self.kit),
+                "nominal": self.nominal.ends,
+                "chain_effect": self.chain_effect.ends,
+                "edit_effect": self.edit_effect.ends,
+                "selectivity": self.kit.ends,
             },
-            f"contrast_{ci}": _ends(self.contrast),
+            f"contrast_{ci}": self.contrast.ends,
             "mde80": self.mde80,
             "wins": {name: found.wins for name, found in self.comparisons.items()},
-            f"wilson_{ci}": {name: _ends(found.rate) for name, found in self.comparisons.items()},
+            f"wilson_{ci}": {name: found.rate.ends for name, found in self.comparisons.items()},
             "gaps": {name: _gap_row(gap, ci) for name, gap in self.gaps.items()},
             "edit_noise": self.edit_noise,
             "by": self.by,
@@ -229,12 +233,8 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _ends(interval: Interval) -> list[float | None]:
-    return [_finite(interval.low), _finite(interval.high)]
-
-
 def _gap_row(gap: Gap, ci: str) -> dict[str, Any]:
-    return {"mean": gap.mean.estimate, ci: _ends(gap.mean), "sd": _finite(gap.sd)}
+    return {"mean": _finite(gap.mean.estimate), ci: gap.mean.ends, "sd": _finite(gap.sd)}
 
 
 def _fourth_row(fourth: FourthCell, ci: str) -> dict[str, Any]:
@@ -251,8 +251,8 @@ def _fourth_row(fourth: FourthCell, ci: str) -> dict[str, Any]:
         "score_interaction",
     ):
         interval: Interval = getattr(fourth, name)
-        row[name] = interval.estimate
-        row[f"{name}_{ci}"] = _ends(interval)
+        row[name] = _finite(interval.estimate)
+        row[f"{name}_{ci}"] = interval.ends
     row["gaps"] = {name: _gap_row(gap, ci) for name, gap in fourth.gaps.items()}
     return row
 

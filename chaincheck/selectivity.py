@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +26,11 @@ from chaincheck.intervals import (
     IntArray,
     Interval,
     contrast_interval,
+    fewest_units,
     mean_interval,
     percentile_interval,
+    too_few,
+    unbounded,
     wilson,
 )
 from chaincheck.power import detectable, expected_edit_noise
@@ -65,14 +69,42 @@ _FEW_CLUSTERS = 30
 _MANY_TIES = 0.1
 _CEILING = 0.48
 _TINY_GAP = 0.1
+# Scores beyond 2^400 have squares beyond any double.
+_EXTREME = 400
 
 # Columns of Units.sums (size, A>D, B>D, A>B) whose means are CE - EE and CE + EE.
 _CONTRASTS = np.array([[0.0, -1.0], [0.0, 0.0], [0.5, 0.5], [-0.5, 0.5]])
 
 
-def _gap(name: str, difference: FloatArray, cluster: IntArray | None, level: float) -> Gap:
+def _scaled(*scores: FloatArray) -> tuple[float, list[FloatArray]]:
+    """Scores over a power of two that brings extreme ones near 1, so that nothing overflows.
+
+    Returns:
+        The power, 1 unless some score is extreme, and the scores divided by it, which is exact.
+    """
+    largest = max(float(np.abs(one).max()) for one in scores)
+    exponent = math.frexp(largest)[1]
+    if abs(exponent) <= _EXTREME:
+        return 1.0, list(scores)
+    return math.ldexp(1.0, exponent - 1), [np.ldexp(one, 1 - exponent) for one in scores]
+
+
+def _times(interval: Interval, scale: float) -> Interval:
+    return replace(
+        interval,
+        estimate=scale * interval.estimate,
+        low=scale * interval.low,
+        high=scale * interval.high,
+    )
+
+
+def _gap(
+    name: str, first: FloatArray, second: FloatArray, cluster: IntArray | None, level: float
+) -> Gap:
+    scale, (x, y) = _scaled(first, second)
+    difference = x - y
     sd = float(difference.std(ddof=1)) if difference.size > 1 else math.nan
-    return Gap(name, mean_interval(difference, cluster, level), sd)
+    return Gap(name, _times(mean_interval(difference, cluster, level), scale), scale * sd)
 
 
 def _comparison(
@@ -167,15 +199,25 @@ def measure(
     covariance = units.covariance(_CONTRASTS)
     sigma = chain - abs(edit)
     gaps = {
-        "A-B": _gap("A-B", scores.a - scores.b, cluster, level),
-        "B-D": _gap("B-D", scores.b - scores.d, cluster, level),
-        "A-D": _gap("A-D", scores.a - scores.d, cluster, level),
+        "A-B": _gap("A-B", scores.a, scores.b, cluster, level),
+        "B-D": _gap("B-D", scores.b, scores.d, cluster, level),
+        "A-D": _gap("A-D", scores.a, scores.d, cluster, level),
     }
-    edit_interval = percentile_interval(edit, draws.edit_effect, level)
+    few = units.size < fewest_units(level)
+
+    def interval(estimate: float, drawn: FloatArray) -> Interval:
+        found = percentile_interval(estimate, drawn, level)
+        return unbounded(found) if few else found
+
+    edit_interval = interval(edit, draws.edit_effect)
+    contrast = contrast_interval(sigma, minus_draws, plus_draws, level)
+    detected = None if few else detectable(covariance, edit, level=level)
+    varies = bool(np.any(covariance > 0))
     noise = expected_edit_noise(scores.n, comparisons["A>B"].ties)
     notes = (
-        *_notes_on_data(comparisons, units, by),
-        *_notes_on_effects(chain, edit_interval, gaps, noise, varies=bool(np.any(covariance > 0))),
+        *_notes_on_data(comparisons, units, by, level),
+        *_notes_on_effects(chain, edit_interval, gaps, noise, varies=varies),
+        *(["no Sigma is shown with 80% power"] if varies and not few and detected is None else []),
     )
     return Selectivity(
         file=scores.file,
@@ -186,29 +228,31 @@ def measure(
         resamples=resamples,
         level=level,
         comparisons=comparisons,
-        nominal=percentile_interval(nominal, draws.nominal, level),
-        chain_effect=percentile_interval(chain, draws.chain_effect, level),
+        nominal=interval(nominal, draws.nominal),
+        chain_effect=interval(chain, draws.chain_effect),
         edit_effect=edit_interval,
-        kit=percentile_interval(sigma, draws.selectivity, level),
-        contrast=contrast_interval(sigma, minus_draws, plus_draws, level),
-        minus=percentile_interval(chain - edit, minus_draws, level),
-        plus=percentile_interval(chain + edit, plus_draws, level),
+        kit=interval(sigma, draws.selectivity),
+        contrast=unbounded(contrast) if few else contrast,
+        minus=interval(chain - edit, minus_draws),
+        plus=interval(chain + edit, plus_draws),
         gaps=gaps,
         edit_noise=noise,
-        mde80=detectable(covariance, edit, level=level),
+        mde80=detected,
         fourth=_fourth(scores, cluster, rng, resamples, level),
         notes=notes,
         draws=draws,
     )
 
 
-def _notes_on_data(comparisons: Mapping[str, Comparison], units: Units, by: By) -> list[str]:
+def _notes_on_data(
+    comparisons: Mapping[str, Comparison], units: Units, by: By, level: float
+) -> list[str]:
     """Doubts about how much there is to go by, each in a few words."""
     n = int(units.totals[0])
-    notes = []
+    notes = [*too_few(units.size, "triplet" if by == "triplet" else "cluster", level)]
     if n < _FEW_TRIPLETS:
         notes.append(f"n < {_FEW_TRIPLETS}")
-    if by != "triplet" and units.size < _FEW_CLUSTERS:
+    if by != "triplet" and fewest_units(level) <= units.size < _FEW_CLUSTERS:
         notes.append(f"only {units.size} clusters")
     for name, found in comparisons.items():
         if found.ties >= _MANY_TIES * n:
@@ -226,15 +270,17 @@ def _notes_on_effects(
 ) -> list[str]:
     """Doubts about what the effects mean, each in a few words."""
     notes = []
-    if not varies:
+    if not varies and edit.bounded:
         notes.append("no variation: the intervals have no width")
     # At the ceiling CE has less left to gain than noise in EE costs, so Sigma is about noise.
     if chain_effect >= _CEILING or 0.5 - chain_effect < noise:
         notes.append(f"CE at ceiling: noise alone gives |EE| = {noise:.3f}")
-    if edit.covers(0.0):
+    if edit.bounded and edit.covers(0.0):
         notes.append("EE near 0: kit interval too low")
     elif abs(gaps["A-B"].mean.estimate) < _TINY_GAP * abs(gaps["B-D"].mean.estimate):
         notes.append("EE ranks gaps under a tenth of B-D")
+    if not all(math.isfinite(gap.mean.estimate) for gap in gaps.values()):
+        notes.append("scores too far apart for a mean gap")
     return notes
 
 
@@ -254,17 +300,25 @@ def _fourth(
     units, comparisons = _outcomes(pairs, inside, level)
     unedited, broken, edit, chain = _rates(units.totals).tolist()
     drawn = _rates(resample(units, resamples, rng)).T
+    few = units.size < fewest_units(level)
+
+    def interval(estimate: float, draws: FloatArray) -> Interval:
+        found = percentile_interval(estimate, draws, level)
+        return unbounded(found) if few else found
+
+    scale, (scaled_a, scaled_b, scaled_c, scaled_d) = _scaled(a, b, c, d)
+    interaction = (scaled_a - scaled_c) - (scaled_b - scaled_d)
     return FourthCell(
         n=int(has.sum()),
         comparisons={name: comparisons[name] for name in ("A>C", "C>D")},
-        chain_effect_unedited=percentile_interval(unedited - 0.5, drawn[0] - 0.5, level),
-        edit_effect_broken=percentile_interval(broken - 0.5, drawn[1] - 0.5, level),
-        interaction=percentile_interval(unedited - chain, drawn[0] - drawn[3], level),
-        edit_interaction=percentile_interval(edit - broken, drawn[2] - drawn[1], level),
-        score_interaction=mean_interval((a - c) - (b - d), inside, level),
+        chain_effect_unedited=interval(unedited - 0.5, drawn[0] - 0.5),
+        edit_effect_broken=interval(broken - 0.5, drawn[1] - 0.5),
+        interaction=interval(unedited - chain, drawn[0] - drawn[3]),
+        edit_interaction=interval(edit - broken, drawn[2] - drawn[1]),
+        score_interaction=_times(mean_interval(interaction, inside, level), scale),
         gaps={
-            "A-C": _gap("A-C", a - c, inside, level),
-            "C-D": _gap("C-D", c - d, inside, level),
+            "A-C": _gap("A-C", a, c, inside, level),
+            "C-D": _gap("C-D", c, d, inside, level),
         },
     )
 

@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import oracles
@@ -28,12 +29,15 @@ def test_public_names_are_pinned():
         "Interval",
         "contrast_bounds",
         "contrast_interval",
+        "fewest_units",
         "mean_interval",
         "normal_cdf",
         "normal_quantile",
         "percentile_bounds",
         "percentile_interval",
         "t_quantile",
+        "too_few",
+        "unbounded",
         "wilson",
     ]
 
@@ -198,3 +202,22 @@ def test_mean_interval_covers_at_its_level():
     rng = np.random.default_rng(5)
     held = sum(mean_interval(rng.normal(size=8)).covers(0.0) for _ in range(2000))
     assert abs(held / 2000 - 0.95) < 4 * math.sqrt(0.95 * 0.05 / 2000)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95, 0.99, 0.9999])
+def test_with_fewer_units_no_data_could_reject_a_coin(level):
+    """The surest outcome of m coins is that all agree; it must be rare enough."""
+    needed = intervals.fewest_units(level)
+    allowed = (1 - Fraction(str(level))) / 2
+    assert Fraction(1, 2) ** needed <= allowed
+    assert needed == 2 or Fraction(1, 2) ** (needed - 1) > allowed
+    assert intervals.fewest_units(0.95) == 6
+
+
+def test_an_unbounded_interval_keeps_its_estimate():
+    known = Interval(0.2, 0.1, 0.4, "by hand", 0.9)
+    found = intervals.unbounded(known)
+    assert (found.estimate, found.method, found.level) == (0.2, "by hand", 0.9)
+    assert known.bounded
+    assert not found.bounded
+    assert found.covers(-1e9)

@@ -1,5 +1,6 @@
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chaincheck import selectivity
+from chaincheck.evaluation import table
 from chaincheck.selectivity import CellScores, labels, measure, measure_all, pool
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -80,12 +82,12 @@ def test_estimates_agree_with_the_oracle(cells):
 
 
 @settings(max_examples=30, deadline=None)
-@given(triplets(longest=12), st.integers(0, 2**32 - 1), st.booleans())
+@given(triplets(longest=16), st.integers(0, 2**32 - 1), st.booleans())
 def test_intervals_agree_with_the_oracle(cells, seed, clustered):
     n = len(cells[0])
     cluster = None
     if clustered:
-        cluster = np.random.default_rng(seed).integers(5, 9, n).tolist()
+        cluster = np.random.default_rng(seed).integers(5, 14, n).tolist()
     units = n if cluster is None else len(set(cluster))
     found = measure(
         scores_of(*cells, cluster=cluster),
@@ -96,6 +98,16 @@ def test_intervals_agree_with_the_oracle(cells, seed, clustered):
     picks = np.random.default_rng(seed).integers(0, units, size=(60, units)).tolist()
     resampled = oracles.bootstrap(*cells, picks, cluster)
     assert found.units == units
+    if units < 6:
+        everything = (
+            found.kit,
+            found.contrast,
+            found.nominal,
+            found.chain_effect,
+            found.edit_effect,
+        )
+        assert not any(interval.bounded for interval in everything)
+        return
     for interval, (low, high) in (
         (found.kit, oracles.kit_interval(resampled)),
         (found.contrast, oracles.contrast_interval(resampled)),
@@ -389,3 +401,84 @@ def test_intervals_are_ordered_and_rows_are_json(cells, with_c):
     assert found.kit.low <= found.contrast.low + 1e-12
     assert found.kit.high <= found.contrast.high + 1e-12
     json.dumps(found.to_row(), allow_nan=False)
+
+
+class TestTooFew:
+    """Where no data could show anything, no interval claims to."""
+
+    @pytest.mark.parametrize("n", range(1, 8))
+    @pytest.mark.parametrize("wins", [True, False])
+    def test_few_triplets(self, n, wins):
+        d = np.zeros(n)
+        b = np.ones(n) if wins else np.where(np.arange(n) % 2, 1.0, -1.0)
+        row = measure(scores_of(b + (1 if wins else -0.5), b, d), seeded()).to_row()
+        given = n >= 6
+        ends = [*row["kit_ci95"].values(), row["contrast_ci95"]]
+        assert all((end is not None) == given for pair in ends for end in pair)
+        few = [note for note in row["notes"] if "no interval" in note]
+        count = "one triplet" if n == 1 else f"only {n} triplets"
+        assert few == ([] if given else [f"{count}: no interval (6 needed)"])
+        assert row["mde80"] is None or (given and row["mde80"] <= 0.5)
+        # An exact interval of a rate can be had of one triplet, and of a mean of two.
+        assert all(0 <= low < high <= 1 for low, high in row["wilson_ci95"].values())
+        assert (row["gaps"]["B-D"]["ci95"] == [None, None]) == (n == 1)
+
+    @pytest.mark.parametrize(("by", "labels"), [("cluster", 1), ("cluster", 5), ("coarse", 2)])
+    def test_few_clusters(self, by, labels):
+        scores = noisy(60)
+        marks = np.arange(60) % labels
+        cells = CellScores("f", "real", scores.a, scores.b, scores.d, cluster=marks, coarse=marks)
+        row = measure(cells, seeded(), by=by).to_row()
+        assert row["contrast_ci95"] == [None, None]
+        assert row["kit_ci95"]["selectivity"] == [None, None]
+        count = "one cluster" if labels == 1 else f"only {labels} clusters"
+        assert f"{count}: no interval (6 needed)" in row["notes"]
+        assert row["mde80"] is None
+
+    def test_a_wider_level_needs_more(self):
+        scores = noisy(7)
+        assert measure(scores, seeded(), level=0.95).contrast.bounded
+        assert not measure(scores, seeded(), level=0.99).contrast.bounded
+
+    def test_no_sigma_is_above_a_half(self):
+        b = np.where(np.arange(8) % 2, 1.0, -1.0)
+        found = measure(scores_of(np.roll(b, 1), b, np.zeros(8)), seeded())
+        assert found.mde80 is None
+        assert "no Sigma is shown with 80% power" in found.notes
+
+    def test_the_table_says_so(self):
+        text = table([measure(scores_of([3.0], [2.0], [1.0]), seeded())])
+        assert text.count("n/a") == 3
+        assert "one triplet: no interval (6 needed)" in text
+        assert "inf" not in text
+
+    def test_the_fourth_cell(self):
+        cells = CellScores("f", "real", *(np.arange(5.0) + k for k in (3, 2, 1)), c=np.arange(5.0))
+        found = measure(cells, seeded()).to_row()["fourth_cell"]
+        assert found["interaction_ci95"] == [None, None]
+        assert None not in found["score_interaction_ci95"]
+
+
+EXTREME = st.sampled_from([-1e308, 1e308, -1.7e308, 1.7e308, 5e-324, -5e-324, 0.0, 1.0])
+
+
+@pytest.mark.filterwarnings("error")
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(EXTREME, EXTREME, EXTREME, EXTREME), min_size=1, max_size=8))
+def test_extreme_scores_give_right_gaps_or_none(cells):
+    """Neither a warning nor a number that is wrong: the mean is exact, or larger than a double."""
+    a, b, d, c = (np.array(column) for column in zip(*cells, strict=True))
+    found = measure(CellScores("f", "real", a, b, d, c), seeded(), resamples=100)
+    row = found.to_row()
+    for name, first, second in (("A-B", a, b), ("B-D", b, d), ("A-D", a, d)):
+        pairs = zip(first.tolist(), second.tolist(), strict=True)
+        exact = sum(Fraction(x) - Fraction(y) for x, y in pairs) / len(cells)
+        told = row["gaps"][name]["mean"]
+        if told is None:
+            assert abs(exact) > Fraction(1.7976e308)
+            assert "scores too far apart for a mean gap" in row["notes"]
+        else:
+            largest = max(np.abs(first).max(), np.abs(second).max())
+            assert abs(Fraction(told) - exact) <= Fraction(largest) / 10**12 + Fraction(5e-324)
+    json.dumps(row, allow_nan=False)
+    assert "inf" not in table([found]).replace("n/a", "")
