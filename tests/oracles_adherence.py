@@ -205,10 +205,14 @@ def contradictory(order, constraints, said):
 
 
 def first_smallest_conflict(replay, base):
-    """Every set of members in order of size, constraints first: the first that contradicts."""
+    """Every set of members in order of size, constraints first: the first that contradicts.
+
+    Annotations stand in the order of their atoms, FALSE before TRUE; of equal ones the first.
+    """
     order = [a["id"] for a in replay["protocol"]["atoms"]]
     constraints = replay["protocol"]["constraints"] if base != "evid" else []
     said = literals(replay["annotations"]) if base != "proto" else []
+    said.sort(key=lambda one: (order.index(one[1]), one[2], one[0]))
     members = [("constraint", c) for c in constraints] + [("annotation", a) for a in said]
     for size in range(1, len(members) + 1):
         for chosen in combinations(members, size):

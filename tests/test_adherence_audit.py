@@ -138,7 +138,8 @@ def block_conflict(value, base):
         if found is not None:
             names, places = found
             numbers = [n for n, c in enumerate(protocol["constraints"]) if c["id"] in names]
-            rank = (len(names) + len(places), [*numbers, *(len(exprs) + p for p in places)])
+            said = [order.index(value["annotations"][place]["atom"]) for place in places]
+            rank = (len(names) + len(places), [*numbers, *(len(exprs) + atom for atom in said)])
             best = min(best or (rank, found), (rank, found))
     return best[1]
 

@@ -23,6 +23,8 @@ from chaincheck.adherence.solving import Engine, Limits, Solving
 
 __all__ = ["audit"]
 
+_LIMITS = Limits()
+
 
 def audit(
     replay: Replay, *, engine: Engine = "auto", limits: Limits | None = None, explain: bool = True
@@ -44,7 +46,7 @@ def audit(
         MissingExtra: Z3 is needed and not installed.
         UsageError: an unknown engine.
     """
-    limits = limits or Limits()
+    limits = limits or _LIMITS
     if replay.translation_status != "valid":
         return _not_evaluated(replay)
     compiled = compile_protocol(replay.protocol)
@@ -77,7 +79,7 @@ def audit(
         lints=lint(replay.protocol, engine=engine, limits=limits),
         unannotated=_unannotated(replay.annotations, compiled),
         notes=_notes(replay.annotations, compiled),
-        conflicts=conflicts(solving, found.bases, replay.annotations),
+        conflicts=conflicts(solving, found.bases, reading, replay.annotations),
         settlement=settled,
         radius=radius,
     )
@@ -92,11 +94,11 @@ def _unannotated(annotations: Sequence[Annotation], compiled: Compiled) -> tuple
 
 def _notes(annotations: Sequence[Annotation], compiled: Compiled) -> tuple[str, ...]:
     """Say which annotations were merged, outweighed or contradicted, atom by atom."""
+    if len({annotation.atom for annotation in annotations}) == len(annotations):
+        return ()
     values: dict[str, list[str]] = {}
     for annotation in annotations:
         values.setdefault(annotation.atom, []).append(annotation.value)
-    if len(values) == len(annotations):
-        return ()
     notes = []
     for atom in compiled.atoms:
         said = values.get(atom, ())

@@ -26,13 +26,13 @@ from chaincheck.adherence.formulas import (
     TRUE,
     Facts,
     Formula,
+    run,
 )
 
 __all__ = [
     "TABLE_ATOMS",
     "TooLarge",
     "components",
-    "lexicographic_min",
     "members",
     "projection",
     "settled",
@@ -42,6 +42,10 @@ __all__ = [
 
 TABLE_ATOMS = 16
 """Most atoms that one truth table may have: 65,536 rows, 8 KiB."""
+
+
+_BRANCHES = 32
+"""How many atoms may be tried both ways before a question is too large."""
 
 
 class TooLarge(Exception):
@@ -70,36 +74,6 @@ def members(atoms: int) -> list[int]:
     return found
 
 
-def _run(program: Sequence[int], columns: dict[int, int], full: int) -> int:
-    """Run a program on columns of a table; ``full`` is the column that is true in every row."""
-    stack: list[int] = []
-    push, pop = stack.append, stack.pop
-    for code in program:
-        if code >= 0:
-            push(columns[code])
-        elif code == AND:
-            right = pop()
-            stack[-1] &= right
-        elif code == OR:
-            right = pop()
-            stack[-1] |= right
-        elif code == NOT:
-            stack[-1] ^= full
-        elif code == IMPLIES:
-            right = pop()
-            stack[-1] = (stack[-1] ^ full) | right
-        elif code == TRUE:
-            push(full)
-        elif code == FALSE:
-            push(0)
-        else:
-            right = pop()
-            stack[-1] ^= right
-            if code == IFF:
-                stack[-1] ^= full
-    return stack[0]
-
-
 def table_of(formulas: Sequence[Formula], atoms: Sequence[int], facts: Facts) -> int:
     """The truth table of a conjunction over its open atoms, with the facts as constants."""
     count = len(atoms)
@@ -110,7 +84,7 @@ def table_of(formulas: Sequence[Formula], atoms: Sequence[int], facts: Facts) ->
         for atom in formula.atoms:
             if atom not in columns:
                 columns[atom] = full if facts.value >> atom & 1 else 0
-        table &= _run(formula.program, columns, full)
+        table &= run(formula.program, columns, full)
         if not table:
             break
     return table
@@ -177,38 +151,26 @@ def components(formulas: Sequence[Formula], known: int) -> list[tuple[int, list[
         known: the atoms that link nothing.
 
     Returns:
-        The open atoms and the formulas of each group, in the order of the first formula.
+        The open atoms and the formulas of each group.
     """
-    if len(formulas) == 1:  # the common case
-        return [(formulas[0].support & ~known, list(formulas))]
-    groups: dict[int, tuple[int, list[Formula]]] = {}
-    owner: dict[int, int] = {}
-    for number, formula in enumerate(formulas):
-        atoms = formula.support & ~known
-        joined = {owner[atom] for atom in members(atoms) if atom in owner}
-        home = min(joined, default=number)
-        mask, content = groups.setdefault(home, (0, []))
-        for other in sorted(joined - {home}):
-            other_mask, other_content = groups.pop(other)
-            mask |= other_mask
-            content.extend(other_content)
-            for atom in members(other_mask):
-                owner[atom] = home
-        for atom in members(atoms):
-            owner[atom] = home
-        content.append(formula)
-        groups[home] = (mask | atoms, content)
-    return [groups[home] for home in sorted(groups)]
-
-
-def lexicographic_min(models: Sequence[int]) -> int:
-    """Return the model that comes first: FALSE before TRUE, first atom most significant."""
-    best = models[0]
-    for model in models[1:]:
-        difference = best ^ model
-        if difference and not model & difference & -difference:
-            best = model
-    return best
+    groups: list[tuple[int, list[Formula]]] = []
+    seen = 0
+    for formula in formulas:
+        mask = formula.support & ~known
+        content = [formula]
+        if mask & seen:
+            apart = []
+            for group in groups:
+                if group[0] & mask:
+                    # The group that is there is the longer one, mostly.
+                    group[1].extend(content)
+                    mask, content = mask | group[0], group[1]
+                else:
+                    apart.append(group)
+            groups = apart
+        groups.append((mask, content))
+        seen |= mask
+    return groups
 
 
 def smallest(formulas: Sequence[Formula], facts: Facts, limit: int = TABLE_ATOMS) -> int | None:
@@ -217,29 +179,32 @@ def smallest(formulas: Sequence[Formula], facts: Facts, limit: int = TABLE_ATOMS
     Args:
         formulas: what has to hold.
         facts: what is known; need not agree with the formulas.
-        limit: most open atoms that one component may have.
+        limit: most open atoms of a table.
 
     Returns:
         The open atoms that are TRUE in the model, or None where there is no model. An atom that
         occurs in no formula is FALSE.
 
     Raises:
-        TooLarge: a component has more atoms than ``limit``.
+        TooLarge: a component stays larger than ``limit``.
     """
-    return _smallest(formulas, facts, limit, split=True)
-
-
-def _smallest(formulas: Sequence[Formula], facts: Facts, limit: int, *, split: bool) -> int | None:
-    known = facts.known
+    known, value = facts
     unsettled = []
     for formula in formulas:
         if formula.support & ~known:
             unsettled.append(formula)
-        elif not table_of((formula,), (), facts):
+        elif not formula.holds(value):
             return None
+    return _solve(unsettled, facts, limit, [_BRANCHES]) if unsettled else 0
+
+
+def _solve(
+    formulas: Sequence[Formula], facts: Facts, limit: int, branches: list[int]
+) -> int | None:
+    """Solve formulas that each have an open atom; ``branches`` holds how many may yet be tried."""
     model = 0
-    large: list[list[Formula]] = []
-    for mask, content in components(unsettled, known):
+    large = []
+    for mask, content in components(formulas, facts.known):
         if mask.bit_count() > limit:
             large.append(content)
             continue
@@ -249,7 +214,7 @@ def _smallest(formulas: Sequence[Formula], facts: Facts, limit: int, *, split: b
             return None
         model |= _spread((table & -table).bit_length() - 1, atoms)
     for content in large:
-        part = _reduced(content, facts, limit, split=split)
+        part = _solve_large(content, facts, limit, branches)
         if part is None:
             return None
         model |= part
@@ -266,9 +231,11 @@ def _spread(row: int, atoms: Sequence[int]) -> int:
     return model
 
 
-def _reduced(content: list[Formula], facts: Facts, limit: int, *, split: bool) -> int | None:
-    """Solve a component that is too large, if it is so only at first sight."""
-    start = facts
+def _solve_large(
+    content: list[Formula], facts: Facts, limit: int, branches: list[int]
+) -> int | None:
+    """Solve a component that is too large for a table, if a few steps make it small enough."""
+    start, size = facts, len(content)
     while True:
         known = facts.known
         step = _propagated(content, facts)
@@ -277,18 +244,26 @@ def _reduced(content: list[Formula], facts: Facts, limit: int, *, split: bool) -
         content, facts = step
         if facts.known == known:
             break
-    model = facts.value & ~start.known
-    for mask, part in components(content, facts.known):
-        if mask.bit_count() <= limit:
-            found = _smallest(part, facts, limit, split=False)
-        elif split:
-            found = _by_cases(part, facts, limit)
-        else:
-            raise TooLarge
-        if found is None:
-            return None
-        model |= found
-    return model
+    forced = facts.value & ~start.known
+    if facts != start or len(content) < size:
+        found = _solve(content, facts, limit, branches)
+        return None if found is None else found | forced
+    if not branches[0]:
+        raise TooLarge
+    branches[0] -= 1
+    # FALSE is tried first, on the first atom: what is found there comes before all else.
+    support = 0
+    for formula in content:
+        support |= formula.support
+    first = support & ~facts.known
+    first &= -first
+    for value in (0, first):
+        found = _solve_large(
+            content, Facts(facts.known | first, facts.value | value), limit, branches
+        )
+        if found is not None:
+            return found | value
+    return None
 
 
 def _propagated(content: list[Formula], facts: Facts) -> tuple[list[Formula], Facts] | None:
@@ -310,15 +285,3 @@ def _propagated(content: list[Formula], facts: Facts) -> tuple[list[Formula], Fa
             if table != 3:
                 facts = Facts(facts.known | atoms, facts.value | (atoms if table == 2 else 0))
     return rest, facts
-
-
-def _by_cases(content: list[Formula], facts: Facts, limit: int) -> int | None:
-    """Take apart the widest disjunction of a component and compare what its cases give."""
-    wide = max(content, key=lambda formula: (formula.support & ~facts.known).bit_count())
-    cases = wide.disjuncts
-    if len(cases) < 2:
-        raise TooLarge
-    rest = [formula for formula in content if formula is not wide]
-    models = [_smallest([*rest, *case], facts, limit, split=False) for case in cases]
-    found = [model for model in models if model is not None]
-    return lexicographic_min(found) if found else None

@@ -6,9 +6,9 @@ the evidence inconsistent; one in neither is UNKNOWN and asserts nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from chaincheck.adherence.findings import (
     BaseStatus,
@@ -19,14 +19,15 @@ from chaincheck.adherence.findings import (
     RequirementFinding,
     Status,
 )
-from chaincheck.adherence.formulas import Compiled, Facts
-from chaincheck.adherence.replay import Annotation
+from chaincheck.adherence.formulas import Compiled, Facts, Query
+from chaincheck.adherence.replay import Annotation, Grounding
 from chaincheck.adherence.solving import Solving
 
 __all__ = ["Assessment", "Reading", "assess", "read"]
 
 _PLAIN: dict[Classification, Status] = {"ENTAILED": "SATISFIED", "REFUTED": "VIOLATED"}
 _INCONSISTENT = Finding("INCONSISTENT")
+_RANKED: tuple[Status, ...] = ("VIOLATED", "UNKNOWN", "SATISFIED")
 
 
 class Reading(NamedTuple):
@@ -102,22 +103,17 @@ def assess(solving: Solving, reading: Reading, observed: str) -> Assessment:
     else:
         status, verdict = solving.verdict(facts, observed)
         bases = {"proto": solving.proto(status), "evid": "SAT", "all": status}
-        requirements = tuple(
-            _requirement(
-                query.name,
-                solving.finding(query, facts),
-                None if asked is None else solving.finding(asked, facts),
-            )
-            for query, asked in zip(compiled.requirements, compiled.coverage, strict=True)
-        )
+        requirements = _requirements(solving, compiled, facts)
         grounding = _grounding(solving, compiled, facts)
     dimensions: dict[Dimension, Status] = {
         "verdict": _PLAIN.get(verdict.classification, "UNKNOWN"),
-        "procedure": _aggregate(r.status for r in requirements),
-        "coverage": _aggregate(r.coverage_status for r in requirements),
-        "grounding": _aggregate(pair.status for pair in grounding),
+        "procedure": _aggregate([r.status for r in requirements]),
+        "coverage": _aggregate([r.coverage_status for r in requirements]),
+        "grounding": _aggregate([pair.status for pair in grounding]),
     }
-    forced = _forced(bases, verdict, requirements, grounding)
+    forced: tuple[str, ...] = ()
+    if solving.beyond_tables or bases["all"] != "SAT":
+        forced = _forced(bases, verdict, requirements, grounding)
     overall = _overall(dimensions, bool(forced))
     if overall == "UNKNOWN" and not forced and "UNKNOWN" not in dimensions.values():
         forced = _absent(dimensions)
@@ -130,7 +126,7 @@ def assess(solving: Solving, reading: Reading, observed: str) -> Assessment:
         grounding=grounding,
         dimensions=dimensions,
         violations=_violations(dimensions, requirements, grounding),
-        warnings=tuple(f"{r.warning}: {r.id}" for r in requirements if r.warning is not None),
+        warnings=tuple([f"{r.warning}: {r.id}" for r in requirements if r.warning is not None]),
     )
 
 
@@ -159,26 +155,62 @@ def _requirement(name: str, met: Finding, addressed: Finding | None) -> Requirem
     )
 
 
-def _grounding(solving: Solving, compiled: Compiled, facts: Facts) -> tuple[GroundingFinding, ...]:
+def _requirements(
+    solving: Solving, compiled: Compiled, facts: Facts
+) -> tuple[RequirementFinding, ...]:
+    known, value = facts
+    recall = solving.tables.get
     found = []
-    for query, pair in zip(compiled.grounding, compiled.protocol.grounding, strict=True):
-        agree = solving.finding(query, facts)
-        status = _PLAIN.get(agree.classification, "UNKNOWN")
-        mismatch = None
-        if status == "VIOLATED":
-            claimed = facts.value >> compiled.index[pair.judge] & 1
-            mismatch = "over_claim" if claimed else "under_claim"
-        found.append(
-            GroundingFinding(pair.judge, pair.context, agree, status, mismatch)  # type: ignore[arg-type]
-        )
+    for query, asked, reach in zip(
+        compiled.requirements, compiled.coverage, compiled.reach, strict=True
+    ):
+        key = ("requirement", id(query), known & reach, value & reach)
+        kept = recall(key)
+        if kept is None:
+
+            def find(query: Query = query, asked: Query | None = asked) -> RequirementFinding:
+                return _requirement(
+                    query.name,
+                    solving.finding(query, facts),
+                    None if asked is None else solving.finding(asked, facts),
+                )
+
+            kept = solving.remembered(key, find)
+        found.append(kept)
     return tuple(found)
 
 
-def _aggregate(statuses: Iterable[Status]) -> Status:
+def _grounding(solving: Solving, compiled: Compiled, facts: Facts) -> tuple[GroundingFinding, ...]:
+    known, value = facts
+    recall = solving.tables.get
+    found = []
+    for query, pair in zip(compiled.grounding, compiled.protocol.grounding, strict=True):
+        support = query.support
+        key = ("pair", id(query), known & support, value & support)
+        kept = recall(key)
+        if kept is None:
+
+            def find(query: Query = query, pair: Grounding = pair) -> GroundingFinding:
+                claimed = value >> compiled.index[pair.judge] & 1
+                return _pair(pair, solving.finding(query, facts), bool(claimed))
+
+            kept = solving.remembered(key, find)
+        found.append(kept)
+    return tuple(found)
+
+
+def _pair(pair: Grounding, agree: Finding, claimed: bool) -> GroundingFinding:
+    status = _PLAIN.get(agree.classification, "UNKNOWN")
+    mismatch: Literal["over_claim", "under_claim"] | None = None
+    if status == "VIOLATED":
+        mismatch = "over_claim" if claimed else "under_claim"
+    return GroundingFinding(pair.judge, pair.context, agree, status, mismatch)
+
+
+def _aggregate(statuses: Collection[Status]) -> Status:
     """VIOLATED over UNKNOWN over SATISFIED; NOT_SPECIFIED where nothing is asked."""
-    found = set(statuses)
-    for status in ("VIOLATED", "UNKNOWN", "SATISFIED"):
-        if status in found:
+    for status in _RANKED:
+        if status in statuses:
             return status
     return "NOT_SPECIFIED"
 
@@ -246,10 +278,14 @@ def _violations(
     if "VIOLATED" not in dimensions.values():
         return ()
     found = ["verdict"] if dimensions["verdict"] == "VIOLATED" else []
-    found.extend(f"requirement {r.id}" for r in requirements if r.status == "VIOLATED")
-    found.extend(
-        f"grounding {pair.judge}={pair.context} ({pair.mismatch})"
-        for pair in grounding
-        if pair.status == "VIOLATED"
-    )
+    if dimensions["procedure"] == "VIOLATED":
+        found.extend([f"requirement {r.id}" for r in requirements if r.status == "VIOLATED"])
+    if dimensions["grounding"] == "VIOLATED":
+        found.extend(
+            [
+                f"grounding {pair.judge}={pair.context} ({pair.mismatch})"
+                for pair in grounding
+                if pair.status == "VIOLATED"
+            ]
+        )
     return tuple(found)

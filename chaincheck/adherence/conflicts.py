@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
 
+from chaincheck.adherence.bitset import members
 from chaincheck.adherence.classify import Reading
 from chaincheck.adherence.findings import BaseStatus, Conflict
 from chaincheck.adherence.formulas import Formula
@@ -21,17 +23,30 @@ from chaincheck.adherence.solving import Solving
 __all__ = ["conflicts"]
 
 
+class _Core(NamedTuple):
+    """A minimal conflict in the protocol's own numbers; ``found`` is False if undecided."""
+
+    found: bool
+    constraints: tuple[int, ...]
+    literals: tuple[tuple[int, bool], ...]
+    smallest: Literal[True] | None
+
+
 def conflicts(
-    solving: Solving, bases: Mapping[str, BaseStatus], annotations: Sequence[Annotation]
+    solving: Solving,
+    bases: Mapping[str, BaseStatus],
+    reading: Reading,
+    annotations: Sequence[Annotation],
 ) -> dict[str, Conflict | None]:
     """Find a minimal conflict for every base that is UNSAT.
 
     Where it can be shown within the limits, the conflict is the smallest, and of those the first:
-    constraints before annotations, each in the replay's order.
+    constraints before annotations, each in the order in which the protocol declares them.
 
     Args:
         solving: the engines.
         bases: their statuses.
+        reading: what the annotations assert.
         annotations: of the replay.
 
     Returns:
@@ -40,37 +55,35 @@ def conflicts(
     found: dict[str, Conflict | None] = {}
     for base in ("proto", "evid", "all"):
         if bases[base] == "UNSAT":
-            constraints = base != "evid"
-            facts = base != "proto"
-            found[base] = _Search(solving, annotations if facts else (), constraints).conflict()
+            asserted = Reading(0, 0) if base == "proto" else reading
+            constrained = base != "evid"
+            reach = _reach(solving, constrained) | asserted.true & asserted.false
+            bearing = Reading(asserted.true & reach, asserted.false & reach)
+            search = _Search(solving, bearing, constrained)
+            key = ("conflict", constrained, *bearing, solving.limits.checks)
+            found[base] = _named(solving, solving.remembered(key, search.core), annotations)
     return found
 
 
-class _Search:
-    """The search in one base; its members are constraints first, then annotations."""
+def _reach(solving: Solving, constrained: bool) -> int:
+    """The atoms that occur in constraints; an annotation of another bears on nothing."""
+    reach = 0
+    for support in solving.compiled.constraint_support if constrained else ():
+        reach |= support
+    return reach
 
-    def __init__(
-        self, solving: Solving, annotations: Sequence[Annotation], constraints: bool
-    ) -> None:
+
+class _Search:
+    """The search in one base; its members are constraints first, then literals."""
+
+    def __init__(self, solving: Solving, reading: Reading, constrained: bool) -> None:
         self.solving = solving
-        self.annotations = annotations
-        compiled = solving.compiled
-        self.constraints = list(range(len(compiled.constraints))) if constraints else []
-        reach = 0
-        for number in self.constraints:
-            reach |= compiled.constraint_support[number]
-        # An annotation bears on a conflict if a constraint mentions its atom or another
-        # annotation contradicts it. Of those that say the same, the first is enough.
-        seen: dict[tuple[int, bool], int] = {}
-        for place, annotation in enumerate(annotations):
-            if annotation.value != "UNKNOWN":
-                seen.setdefault(
-                    (compiled.index[annotation.atom], annotation.value == "TRUE"), place
-                )
+        self.constraints = range(len(solving.compiled.constraints) if constrained else 0)
         self.literals = [
-            (place, atom, value)
-            for (atom, value), place in seen.items()
-            if reach >> atom & 1 or (atom, not value) in seen
+            (atom, value)
+            for atom in members(reading.true | reading.false)
+            for value in (False, True)
+            if (reading.true if value else reading.false) >> atom & 1
         ]
 
     def contradictory(self, chosen: Sequence[int]) -> bool:
@@ -80,23 +93,25 @@ class _Search:
         first = len(self.constraints)
         for member in chosen:
             if member < first:
-                formulas.extend(self.solving.compiled.constraints[self.constraints[member]])
+                formulas.extend(self.solving.compiled.constraints[member])
             else:
-                _, atom, value = self.literals[member - first]
-                true |= value << atom
-                false |= (not value) << atom
+                atom, value = self.literals[member - first]
+                if value:
+                    true |= 1 << atom
+                else:
+                    false |= 1 << atom
         if true & false:
             return True
         return not self.solving.satisfiable(formulas, Reading(true, false).facts)
 
-    def conflict(self) -> Conflict | None:
+    def core(self) -> _Core:
         """Find a minimal conflict and, within the limits, the smallest."""
         size = len(self.constraints) + len(self.literals)
         try:
             chosen = minimal_subset(size, self.contradictory)
         except Undecided:
-            return None
-        smallest = len(chosen) == 1
+            return _Core(False, (), (), None)
+        smallest = len(chosen) == 1 or not self.constraints
         try:
             if not smallest:
                 budget = Budget(self.solving.limits.checks)
@@ -108,19 +123,28 @@ class _Search:
         except (BudgetSpent, Undecided):
             pass
         first = len(self.constraints)
-        protocol = self.solving.compiled.protocol
-        literals = [self.literals[member - first] for member in chosen if member >= first]
-        literals.sort()
-        return Conflict(
-            constraints=tuple(
-                protocol.constraints[self.constraints[member]].id
-                for member in chosen
-                if member < first
-            ),
-            annotations=tuple(place for place, _, _ in literals),
-            literals=tuple(
-                f"{protocol.atoms[atom].id}={'TRUE' if value else 'FALSE'}"
-                for _, atom, value in literals
-            ),
-            smallest=True if smallest else None,
+        return _Core(
+            True,
+            tuple(member for member in chosen if member < first),
+            tuple(self.literals[member - first] for member in chosen if member >= first),
+            True if smallest else None,
         )
+
+
+def _named(solving: Solving, core: _Core, annotations: Sequence[Annotation]) -> Conflict | None:
+    """Put a conflict in a replay's terms: of annotations that say the same, the first."""
+    if not core.found:
+        return None
+    protocol = solving.compiled.protocol
+    places: dict[tuple[str, str], int] = {}
+    for place, annotation in enumerate(annotations):
+        places.setdefault((annotation.atom, annotation.value), place)
+    said = [
+        (protocol.atoms[atom].id, "TRUE" if value else "FALSE") for atom, value in core.literals
+    ]
+    return Conflict(
+        constraints=tuple(protocol.constraints[number].id for number in core.constraints),
+        annotations=tuple(places[literal] for literal in said),
+        literals=tuple(f"{atom}={value}" for atom, value in said),
+        smallest=core.smallest,
+    )

@@ -124,7 +124,7 @@ class Conflict:
 
     Attributes:
         constraints: ids of the constraints.
-        annotations: places of the annotations in the replay's list.
+        annotations: their places in the replay's list, in the order of the atoms' declaration.
         literals: the same annotations in words, as in ``j_hop1=TRUE``.
         smallest: True if no conflict of this base has fewer members, None if that was not shown
             within the limits. A conflict that can be made smaller is never given.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, NamedTuple
@@ -29,8 +29,8 @@ __all__ = [
     "Query",
     "compile_protocol",
     "conjuncts",
-    "disjuncts",
     "protocol_digest",
+    "run",
 ]
 
 # The instructions of a program; a number from 0 up is an atom to be pushed.
@@ -53,6 +53,42 @@ class Facts(NamedTuple):
     value: int
 
 
+def run(program: Sequence[int], columns: Mapping[int, int], full: int) -> int:
+    """Run a program on columns of a truth table.
+
+    Args:
+        program: of a :class:`Formula`.
+        columns: the table of each atom, one bit a row.
+        full: the column that is true in every row.
+    """
+    stack: list[int] = []
+    push, pop = stack.append, stack.pop
+    for code in program:
+        if code >= 0:
+            push(columns[code])
+        elif code == AND:
+            right = pop()
+            stack[-1] &= right
+        elif code == OR:
+            right = pop()
+            stack[-1] |= right
+        elif code == NOT:
+            stack[-1] ^= full
+        elif code == IMPLIES:
+            right = pop()
+            stack[-1] = (stack[-1] ^ full) | right
+        elif code == TRUE:
+            push(full)
+        elif code == FALSE:
+            push(0)
+        else:
+            right = pop()
+            stack[-1] ^= right
+            if code == IFF:
+                stack[-1] ^= full
+    return stack[0]
+
+
 class Formula:
     """One conjunct, compiled.
 
@@ -65,7 +101,7 @@ class Formula:
         support: the same as a set.
     """
 
-    __slots__ = ("_disjuncts", "atoms", "expr", "index", "positive", "program", "support")
+    __slots__ = ("atoms", "expr", "index", "positive", "program", "support")
 
     def __init__(self, expr: Expression, positive: bool, index: dict[str, int]) -> None:
         self.expr = expr
@@ -74,17 +110,12 @@ class Formula:
         self.program = _program(expr, index) if positive else (*_program(expr, index), NOT)
         self.atoms = tuple(sorted(index[atom] for atom in atoms_of(expr)))
         self.support = sum(1 << atom for atom in self.atoms)
-        self._disjuncts: tuple[tuple[Formula, ...], ...] | None = None
 
-    @property
-    def disjuncts(self) -> tuple[tuple[Formula, ...], ...]:
-        """The formula as a disjunction of conjunctions, by its topmost operator only."""
-        if self._disjuncts is None:
-            self._disjuncts = tuple(
-                _formulas(part, positive, self.index)
-                for part, positive in disjuncts(self.expr, self.positive)
-            )
-        return self._disjuncts
+    def holds(self, true: int) -> bool:
+        """Whether the formula is true where exactly the atoms in ``true`` are."""
+        if len(self.program) == 1 and self.support:
+            return bool(true & self.support)
+        return bool(run(self.program, {atom: true >> atom & 1 for atom in self.atoms}, 1))
 
 
 def _program(expr: Expression, index: dict[str, int]) -> tuple[int, ...]:
@@ -137,12 +168,6 @@ def conjuncts(expr: Expression, positive: bool = True) -> Iterator[tuple[Express
         yield node, sign
 
 
-def disjuncts(expr: Expression, positive: bool = True) -> Iterator[tuple[Expression, bool]]:
-    """Split an expression, or its negation, into disjuncts; the dual of :func:`conjuncts`."""
-    for part, sign in conjuncts(expr, not positive):
-        yield part, not sign
-
-
 def _formulas(expr: Expression, positive: bool, index: dict[str, int]) -> tuple[Formula, ...]:
     return tuple(Formula(part, sign, index) for part, sign in conjuncts(expr, positive))
 
@@ -185,6 +210,7 @@ class Compiled:
         coverage: whether it can be seen that each requirement is met; None where the protocol
             does not say.
         grounding: whether judge and context agree, pair by pair.
+        reach: the atoms that occur in each requirement or its coverage.
         support: the atoms that occur in the constraints or in the decision.
         cache: what was worked out from the protocol alone.
     """
@@ -200,6 +226,7 @@ class Compiled:
     requirements: tuple[Query, ...]
     coverage: tuple[Query | None, ...]
     grounding: tuple[Query, ...]
+    reach: tuple[int, ...]
     support: int
     cache: dict[Any, Any] = field(default_factory=dict)
 
@@ -242,6 +269,11 @@ def _compile(protocol: Protocol, digest: str) -> Compiled:
     everything = decision.support
     for support in supports:
         everything |= support
+    requirements = tuple(Query(r.id, r.expr, index) for r in protocol.requirements)
+    coverage = tuple(
+        None if r.addressed is None else Query(r.id, r.addressed, index)
+        for r in protocol.requirements
+    )
     return Compiled(
         protocol=protocol,
         digest=digest,
@@ -251,11 +283,8 @@ def _compile(protocol: Protocol, digest: str) -> Compiled:
         constraint_support=tuple(supports),
         background=tuple(formula for formulas in constraints for formula in formulas),
         decision=decision,
-        requirements=tuple(Query(r.id, r.expr, index) for r in protocol.requirements),
-        coverage=tuple(
-            None if r.addressed is None else Query(r.id, r.addressed, index)
-            for r in protocol.requirements
-        ),
+        requirements=requirements,
+        coverage=coverage,
         grounding=tuple(
             Query(
                 f"{pair.judge}={pair.context}",
@@ -263,6 +292,10 @@ def _compile(protocol: Protocol, digest: str) -> Compiled:
                 index,
             )
             for pair in protocol.grounding
+        ),
+        reach=tuple(
+            met.support | (0 if asked is None else asked.support)
+            for met, asked in zip(requirements, coverage, strict=True)
         ),
         support=everything,
     )

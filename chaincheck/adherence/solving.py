@@ -11,9 +11,9 @@ report depends on what was audited before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from chaincheck.adherence.bitset import TABLE_ATOMS, TooLarge, members, smallest
 from chaincheck.adherence.findings import BaseStatus, Classification, Finding, Witness
@@ -25,6 +25,7 @@ __all__ = ["ENGINES", "Engine", "Limits", "Solving"]
 
 Engine: TypeAlias = Literal["auto", "z3", "bitset"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
+T = TypeVar("T")
 
 _MOST_REMEMBERED = 1 << 15
 """How many answers are kept for one protocol before they are dropped and worked out anew."""
@@ -80,7 +81,12 @@ class Solving:
         self.limits = limits
         self._session: Session | None = None
         self._own: dict[Any, Any] = {}
-        self._shared: dict[Any, Any] = compiled.cache.setdefault(("tables", limits.table_atoms), {})
+        self.beyond_tables = 0
+        """How many answers so far did not come from tables alone."""
+        self.tables: dict[Any, Any] = {}
+        """What tables found for this protocol so far; empty for ``z3``."""
+        if engine != "z3":
+            self.tables = compiled.cache.setdefault(("tables", limits.table_atoms), self.tables)
 
     # ----- single checks
 
@@ -94,29 +100,55 @@ class Solving:
             try:
                 return smallest(formulas, facts, self.limits.table_atoms)
             except TooLarge:
-                if self.engine == "bitset":
-                    raise Undecided from None
-        return self.session.smallest(formulas, facts)
+                pass
+        return self._asked_of_z3().smallest(formulas, facts)
 
     def satisfiable(self, formulas: Sequence[Formula], facts: Facts) -> bool:
         """Return whether a conjunction has a model; as :meth:`smallest`, without naming one."""
-        if self.engine == "z3":
-            return self.session.satisfiable(formulas, facts)
-        try:
-            return smallest(formulas, facts, self.limits.table_atoms) is not None
-        except TooLarge:
-            if self.engine == "bitset":
-                raise Undecided from None
-        return self.session.satisfiable(formulas, facts)
+        if self.engine != "z3":
+            try:
+                return smallest(formulas, facts, self.limits.table_atoms) is not None
+            except TooLarge:
+                pass
+        return self._asked_of_z3().satisfiable(formulas, facts)
 
-    @property
-    def session(self) -> Session:
-        """Z3, started when it is first needed."""
+    def _asked_of_z3(self) -> Session:
+        """Start Z3 when it is first needed, unless it must not be asked."""
+        self.beyond_tables += 1
+        if self.engine == "bitset":
+            raise Undecided
         if self._session is None:
             self._session = Session(self.limits.rlimit, self.limits.total)
         return self._session
 
     # ----- questions, remembered
+
+    def remembered(self, key: Any, find: Callable[[], T], *, witnesses: bool = True) -> T:
+        """Return what ``find`` returns, or what it returned for the same key.
+
+        What tables found is kept with the protocol, anything else with the audit.
+
+        Args:
+            key: names the question and the state of all the atoms that bear on it.
+            find: finds the answer, through the methods of this object.
+            witnesses: part of the key for answers that are kept with the audit.
+        """
+        kept: T | None = self.tables.get(key)
+        if kept is not None:
+            return kept
+        own: T | None = self._own.get((key, witnesses))
+        if own is not None:
+            self.beyond_tables += 1
+            return own
+        before = self.beyond_tables
+        found = find()
+        if self.beyond_tables != before:
+            self._own[key, witnesses] = found
+        else:
+            if len(self.tables) >= _MOST_REMEMBERED:
+                self.tables.clear()
+            self.tables[key] = found
+        return found
 
     def finding(self, query: Query, facts: Facts, *, witnesses: bool = True) -> Finding:
         """Put a question to the base ``evid``: the facts, which must not contradict themselves.
@@ -128,35 +160,26 @@ class Solving:
                 may come with them all the same.
         """
         support = query.support
-        key = (id(query), facts.known & support, facts.value & support)
-        found: Finding | None = self._recall(key, witnesses)
-        if found is None:
-            found, by_tables = self._classified(query, (), facts, support, witnesses)
-            self._remember(key, found, by_tables, witnesses)
-        return found
+        return self.remembered(
+            (id(query), facts.known & support, facts.value & support),
+            lambda: self._classified(query, (), facts, support, witnesses)[1],
+            witnesses=witnesses,
+        )
 
     def verdict(
         self, facts: Facts, observed: str, *, witnesses: bool = True
     ) -> tuple[BaseStatus, Finding]:
         """Put the observed verdict to the base ``all``; return the base's status and the answer."""
         support = self.compiled.support
-        key = (observed, facts.known & support, facts.value & support)
-        found: tuple[BaseStatus, Finding] | None = self._recall(key, witnesses)
-        if found is None:
-            found, by_tables = self._verdict(facts, observed, witnesses)
-            self._remember(key, found, by_tables, witnesses)
-        return found
+        return self.remembered(
+            (observed, facts.known & support, facts.value & support),
+            lambda: self._verdict(facts, observed, witnesses),
+            witnesses=witnesses,
+        )
 
-    def _verdict(
-        self, facts: Facts, observed: str, witnesses: bool
-    ) -> tuple[tuple[BaseStatus, Finding], bool]:
+    def _verdict(self, facts: Facts, observed: str, witnesses: bool) -> tuple[BaseStatus, Finding]:
         compiled = self.compiled
-        base, by_tables = self._base(facts)
-        if base == "UNSAT":
-            return (base, Finding("INCONSISTENT")), by_tables
-        if base == "SOLVER_UNKNOWN":
-            return (base, Finding("SOLVER_UNKNOWN")), False
-        finding, also = self._classified(
+        base, finding = self._classified(
             compiled.decision, compiled.background, facts, compiled.support, witnesses
         )
         if observed == "FAIL":
@@ -169,21 +192,7 @@ class Solving:
                 finding.when_false,
                 finding.when_true,
             )
-        return (base, finding), by_tables and also
-
-    def _base(self, facts: Facts) -> tuple[BaseStatus, bool]:
-        """Whether the constraints can hold under facts, and whether tables alone told."""
-        background = self.compiled.background
-        if self.engine != "z3":
-            try:
-                model = smallest(background, facts, self.limits.table_atoms)
-                return ("UNSAT" if model is None else "SAT"), True
-            except TooLarge:
-                pass
-        try:
-            return ("SAT" if self.satisfiable(background, facts) else "UNSAT"), False
-        except Undecided:
-            return "SOLVER_UNKNOWN", False
+        return base, finding
 
     def proto(self, base_all: BaseStatus) -> BaseStatus:
         """Whether the protocol can be obeyed at all.
@@ -196,9 +205,16 @@ class Solving:
         key = ("proto", self.engine, self.limits)
         found: BaseStatus | None = self.compiled.cache.get(key)
         if found is None:
-            found, _ = Solving(self.compiled, self.engine, self.limits)._base(Facts(0, 0))
+            apart = Solving(self.compiled, self.engine, self.limits)
+            found = apart._base(self.compiled.background, Facts(0, 0))
             self.compiled.cache[key] = found
         return found
+
+    def _base(self, formulas: Sequence[Formula], facts: Facts) -> BaseStatus:
+        try:
+            return "SAT" if self.satisfiable(formulas, facts) else "UNSAT"
+        except Undecided:
+            return "SOLVER_UNKNOWN"
 
     def _classified(
         self,
@@ -207,33 +223,44 @@ class Solving:
         facts: Facts,
         support: int,
         witnesses: bool,
-    ) -> tuple[Finding, bool]:
-        """Classify against a consistent base; also tell whether tables alone did it."""
+    ) -> tuple[BaseStatus, Finding]:
+        """Classify a question to the base of ``background`` and facts; also tell the base's."""
         yes_side = (*background, *query.yes)
         no_side = (*background, *query.no)
         if self.engine != "z3":
+            most = self.limits.table_atoms
             try:
-                most = self.limits.table_atoms
                 yes = smallest(yes_side, facts, most)
                 no = smallest(no_side, facts, most)
-                return self._finding(yes, no, facts, support), True
             except TooLarge:
                 pass
+            else:
+                # A base has a model exactly if one of the two sides has.
+                base: BaseStatus = "UNSAT" if yes is None and no is None else "SAT"
+                return base, self._finding(yes, no, facts, support)
+        base = self._base(background, facts)
+        if base == "UNSAT":
+            return base, Finding("INCONSISTENT")
+        if base == "SOLVER_UNKNOWN":
+            return base, Finding("SOLVER_UNKNOWN")
         try:
-            if witnesses:
-                yes = self.smallest(yes_side, facts)
-                no = self.smallest(no_side, facts)
-                return self._finding(yes, no, facts, support), False
-            if not self.satisfiable(no_side, facts):
-                return Finding("ENTAILED"), False
-            if not self.satisfiable(yes_side, facts):
-                return Finding("REFUTED"), False
-            return Finding("UNDERDETERMINED"), False
+            yes = self._side(yes_side, facts, witnesses)
+            no = self._side(no_side, facts, witnesses)
         except Undecided:
-            return Finding("SOLVER_UNKNOWN"), False
+            return base, Finding("SOLVER_UNKNOWN")
+        finding = self._finding(yes, no, facts, support)
+        return base, finding if witnesses else Finding(finding.classification)
+
+    def _side(self, formulas: Sequence[Formula], facts: Facts, witnesses: bool) -> int | None:
+        """A model of one side; any number stands for it where no witness is wanted."""
+        if witnesses:
+            return self.smallest(formulas, facts)
+        return 0 if self.satisfiable(formulas, facts) else None
 
     def _finding(self, yes: int | None, no: int | None, facts: Facts, support: int) -> Finding:
-        """What the smallest models of both sides say; at least one side has a model."""
+        """What the smallest models of both sides say."""
+        if yes is None and no is None:
+            return Finding("INCONSISTENT")
         if no is None:
             return Finding("ENTAILED")
         if yes is None:
@@ -251,15 +278,3 @@ class Solving:
             {names[atom]: bool(true >> atom & 1) for atom in members(support)},
             tuple(names[atom] for atom in members(support & ~facts.known)),
         )
-
-    def _recall(self, key: Any, witnesses: bool) -> Any:
-        found = self._shared.get(key) if self.engine != "z3" else None
-        return self._own.get((key, witnesses)) if found is None else found
-
-    def _remember(self, key: Any, found: Any, by_tables: bool, witnesses: bool) -> None:
-        if not by_tables:
-            self._own[key, witnesses] = found
-            return
-        if len(self._shared) >= _MOST_REMEMBERED:
-            self._shared.clear()
-        self._shared[key] = found
