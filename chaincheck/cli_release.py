@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import click
 
-from chaincheck.cli_options import INPUT, OUTPUT, emit, examples, json_option
+from chaincheck.cli_options import INPUT, OUTPUT, emit, examples, json_option, tell
 from chaincheck.errors import UsageError
 
-__all__ = ["merge"]
+__all__ = ["gate", "merge"]
 
 _T = TypeVar("_T")
 
@@ -129,3 +129,65 @@ def _check_use(
         raise UsageError("--adapter is missing: there is nothing to merge", remedy=remedy)
     if rename and not (audit_only or restore):
         raise UsageError("--rename is about a model that others merged", remedy=remedy)
+
+
+@click.group()
+def gate() -> None:
+    """Decide on a release by conditions that were fixed before anything was scored.
+
+    In this order: write gate.toml; plan; publish the id; score base and candidate; check.
+    """
+
+
+@gate.command("plan", epilog=examples("chaincheck gate plan gate.toml"))
+@click.argument("plan_path", metavar="PLAN", type=INPUT)
+def gate_plan(plan_path: str) -> None:
+    """Fix the conditions of PLAN: write PLAN's lock, with the hash of conditions and data.
+
+    Refused where the candidate's log holds judgments of these data already.
+    """
+    from chaincheck.training.gate_plan import lock_plan
+
+    tell(lock_plan(plan_path).to_text())
+
+
+@gate.command(
+    "score",
+    epilog=examples(
+        "chaincheck gate score gate.toml --judge base.toml --role base",
+        "chaincheck gate score gate.toml --judge merged.toml --role candidate",
+    ),
+)
+@click.argument("plan_path", metavar="PLAN", type=INPUT)
+@click.option("--judge", required=True, help="A judge's .toml file.")
+@click.option(
+    "--role", required=True, type=click.Choice(["base", "candidate"]), help="Whose log to write."
+)
+def gate_score(plan_path: str, judge: str, role: Literal["base", "candidate"]) -> None:
+    """Ask a judge for all data of PLAN; every judgment carries the gate's id."""
+    from chaincheck.training.gate_score import score_for_gate
+
+    tell(score_for_gate(plan_path, judge, role, progress=_progress))
+
+
+@gate.command(
+    "check",
+    epilog=examples(
+        "chaincheck gate check gate.toml", "chaincheck gate check gate.toml --json verdict.json"
+    ),
+)
+@click.argument("plan_path", metavar="PLAN", type=INPUT)
+@json_option
+def gate_check(plan_path: str, json_path: str | None) -> None:
+    """Hold the recorded judgments against the conditions; asks no judge.
+
+    Exit codes: 0 pass, 1 fail, 2 input that cannot be used, such as a judgment that is not
+    recorded, 3 conditions, data or judgments that are not those that were fixed.
+    """
+    from chaincheck.training.gate import check_gate
+    from chaincheck.training.sealed import sealed_json
+
+    verdict = check_gate(plan_path)
+    emit(verdict.to_text, lambda: sealed_json(verdict.to_dict()), json_path)
+    if not verdict.passed:
+        raise verdict.failure()

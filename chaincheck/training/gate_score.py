@@ -1,0 +1,89 @@
+"""Score the data of a gate: every judgment carries the gate's id.
+
+The id is the hash of the conditions. A record of a log that contains it was written by somebody
+who knew the conditions, hence after they were fixed; and since each line of a log holds the
+digest of the line before, so was all that follows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+from chaincheck.errors import PathLike
+from chaincheck.items import Item, read_items
+from chaincheck.judges import open_judge
+from chaincheck.judges.base import Judge, Judgment, acquisition_of, instrument_of, reads_of
+from chaincheck.judges.record import LiveJudge
+from chaincheck.training.audit import Progress, silent
+from chaincheck.training.gate_plan import open_lock
+
+__all__ = ["GATE", "Planned", "Role", "score_for_gate"]
+
+GATE = "gate"
+"""Key of the acquisition under which a judgment carries the id of its gate."""
+
+Role = Literal["base", "candidate"]
+
+
+class Planned:
+    """A judge whose acquisition names the gate that it is asked for.
+
+    Its instrument is the inner judge's: naming the gate changes no score.
+
+    Args:
+        judge: the judge.
+        gate_id: the gate's id.
+    """
+
+    def __init__(self, judge: Judge, gate_id: str) -> None:
+        self._judge = judge
+        self._gate = gate_id
+        self.name = judge.name
+        self.fingerprint = judge.fingerprint
+        self.instrument = instrument_of(judge)
+        self.reads = reads_of(judge)
+
+    @property
+    def acquisition(self) -> dict[str, Any]:
+        """How the inner judge gets its scores, and for which gate."""
+        return {**acquisition_of(self._judge), GATE: self._gate}
+
+    def score(self, items: Iterable[Item]) -> Iterator[Judgment]:
+        """Ask the inner judge."""
+        yield from self._judge.score(items)
+
+
+def score_for_gate(
+    plan: PathLike,
+    judge: str | Judge,
+    role: Role,
+    *,
+    progress: Progress[Any] = silent,
+) -> str:
+    """Ask a judge for everything that the gate's data hold, and record it in the gate's log.
+
+    What the log holds already is not asked again.
+
+    Args:
+        plan: the gate's plan, which must be locked.
+        judge: a judge, or what ``open_judge`` understands.
+        role: whose log is written.
+        progress: shows how many judgments are there.
+
+    Returns:
+        What was recorded, as text.
+
+    Raises:
+        IntegrityError: plan or data were changed, or the log is of another judge.
+        ChainCheckError: as the judge raises, or the log cannot be written.
+    """
+    lock = open_lock(plan)
+    chosen = open_judge(judge) if isinstance(judge, str) else judge
+    log = lock.folder / (lock.plan.base if role == "base" else lock.plan.candidate)
+    total = sum(sum(1 for _ in read_items(path)) for path in lock.data_paths())
+    with LiveJudge(Planned(chosen, lock.gate_id), log) as recording:
+        items = (item for path in lock.data_paths() for item in read_items(path))
+        for _ in progress(recording.score(items), f"scoring with {chosen.name}", total):
+            pass
+        return f"{log}: {recording.asked:,} judgments recorded\n{recording.provenance().to_text()}"
