@@ -13,13 +13,20 @@ import ast
 import difflib
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chaincheck.atomic import write_bytes
-from chaincheck.errors import MissingExtra, UnreadableFile, UnwritableOutput, UsageError
+from chaincheck.atomic import open_output
+from chaincheck.errors import (
+    MissingExtra,
+    UnreadableFile,
+    UnwritableOutput,
+    UsageError,
+    quote,
+)
 from chaincheck.execution import KERNEL_SETTINGS, PYTHON3, execute, name_cells, strip_volatile
 from chaincheck.freshness import code_and_data, environment, file_digest
 
@@ -36,6 +43,9 @@ __all__ = [
 # Raised whenever the shape of what is written changes, so that older output is made anew.
 _FORMAT = 1
 _TAG = "parameters"
+_SUFFIXES = (".md", ".ipynb")
+# What ``ast.literal_eval`` raises: no literal, no Python, an unhashable key, too long or deep.
+_NO_LITERAL = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -71,7 +81,7 @@ def read_notebook(source: Path) -> Any:
         An ``nbformat`` NotebookNode without outputs.
 
     Raises:
-        UnreadableFile: the file is missing, or not a notebook.
+        UnreadableFile: the file is missing, a folder, or not a notebook.
         MissingExtra: the extra ``book`` is not installed.
     """
     try:
@@ -79,17 +89,30 @@ def read_notebook(source: Path) -> Any:
         import nbformat
     except ImportError as error:
         raise MissingExtra("Running a notebook", "book") from error
+    if source.suffix.lower() not in _SUFFIXES and not source.is_dir():
+        raise UnreadableFile(
+            "is not a notebook", path=source, remedy=f"Name a file in {' or '.join(_SUFFIXES)}"
+        )
     try:
         text = source.read_text(encoding="utf-8")
-        if source.suffix == ".ipynb":
+        if source.suffix.lower() == ".ipynb":
             notebook = nbformat.reads(text, as_version=4)
         else:
             notebook = jupytext.reads(text, fmt="md:myst")
+        name_cells(notebook)
+        nbformat.validate(notebook)
     except OSError as error:
-        raise UnreadableFile(f"cannot read: {error.strerror or error}", path=source) from error
+        what = "is a folder" if source.is_dir() else f"cannot read: {error.strerror or error}"
+        raise UnreadableFile(what, path=source, remedy="Name a notebook") from error
     except Exception as error:  # either library raises whatever it likes at a broken notebook
-        raise UnreadableFile(f"is not a notebook: {error}", path=source) from error
-    name_cells(notebook)
+        reason = str(error).strip().partition("\n")[0]
+        raise UnreadableFile(f"is not a notebook: {reason}", path=source) from error
+    if not any(cell.cell_type == "code" for cell in notebook.cells):
+        raise UnreadableFile(
+            "is not a notebook: it has no code cell",
+            path=source,
+            remedy="In a text notebook such a cell stands in a {code-cell} block",
+        )
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell["outputs"] = []
@@ -99,13 +122,35 @@ def read_notebook(source: Path) -> Any:
     return notebook
 
 
-def _parameters_of(notebook: Any) -> dict[str, Parameter]:
+def _statements(cell: Any, source: Path) -> list[ast.stmt]:
+    """Parse the parameters cell, magics and shell lines included, as the kernel will.
+
+    Raises:
+        UnreadableFile: it is no Python.
+    """
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    try:
+        manager: Any = TransformerManager
+        return ast.parse(manager().transform_cell(cell.source)).body
+    except _NO_LITERAL as error:
+        line = getattr(error, "lineno", None)
+        where = f" in its line {line}" if line else ""
+        what = getattr(error, "msg", None) or str(error)
+        raise UnreadableFile(
+            f"the parameters cell is not Python: {what}{where}",
+            path=source,
+            remedy="It should hold plain assignments",
+        ) from None
+
+
+def _parameters_of(notebook: Any, source: Path) -> dict[str, Parameter]:
     """Collect the plain assignments of the cell that is tagged ``parameters``."""
     found: dict[str, Parameter] = {}
     for cell in notebook.cells:
         if cell.cell_type != "code" or _TAG not in cell.metadata.get("tags", ()):
             continue
-        for statement in ast.parse(cell.source).body:
+        for statement in _statements(cell, source):
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
                 target, value = statement.targets[0], statement.value
             elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
@@ -117,7 +162,7 @@ def _parameters_of(notebook: Any) -> dict[str, Parameter]:
             written = ast.unparse(value)
             try:
                 found[target.id] = Parameter(target.id, ast.literal_eval(value), True, written)
-            except ValueError:
+            except _NO_LITERAL:
                 found[target.id] = Parameter(target.id, written, False, written)
     return found
 
@@ -128,7 +173,7 @@ def notebook_parameters(source: Path) -> dict[str, Parameter]:
     Raises:
         UnreadableFile: the file is missing, or not a notebook.
     """
-    return _parameters_of(read_notebook(source))
+    return _parameters_of(read_notebook(source), source)
 
 
 def parse_parameters(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
@@ -146,7 +191,7 @@ def parse_parameters(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
             raise UsageError(f"the parameter '{name}' is given twice", remedy="Give it once")
         try:
             values[name] = ast.literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+        except _NO_LITERAL:
             values[name] = words.get(text.lower(), text)
     return values
 
@@ -164,6 +209,21 @@ def _fits(value: object, default: object) -> bool:
     return isinstance(value, type(default))
 
 
+def _is_plain(value: object) -> bool:
+    """Say whether a notebook can hold a value: what JSON has, and text that is Unicode."""
+    if isinstance(value, str):
+        return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(key) for key in value) and all(
+            map(_is_plain, value.values())
+        )
+    return value is None or isinstance(value, bool | int)
+
+
 def check_parameters(
     source: Path, known: Mapping[str, Parameter], given: Mapping[str, object]
 ) -> None:
@@ -173,17 +233,23 @@ def check_parameters(
     like a result.
 
     Raises:
-        UsageError: with the nearest known name, or with the default that shows the type.
+        UsageError: with the nearest known name, with the default that shows the type, or with
+            what a notebook can hold.
     """
     for name, value in given.items():
         if name not in known:
             raise UsageError(
                 f"{source.name} has no parameter '{name}'", remedy=_nearest(name, known)
             )
+        if not _is_plain(value):
+            raise UsageError(
+                f"{source.name}: the parameter '{name}' cannot be {quote(value)}",
+                remedy="Give a number, a text, true, false, null, or a list or table of these",
+            )
         parameter = known[name]
         if parameter.literal and not _fits(value, parameter.default):
             raise UsageError(
-                f"{source.name}: the parameter '{name}' cannot be {value!r}",
+                f"{source.name}: the parameter '{name}' cannot be {quote(repr(value))}",
                 remedy=f"Its default is {parameter.source}; give a value of that type",
             )
 
@@ -270,11 +336,25 @@ def run_notebook(
     if out.resolve() == source.resolve():
         raise UsageError(f"{out}: is the notebook itself", remedy="Name another output")
     notebook = read_notebook(source)
-    known = _parameters_of(notebook)
+    known = _parameters_of(notebook, source)
     check_parameters(source, known, given)
     key = _key(source, known, given, folder)
     if not force and is_current(out, key):
         return out
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnwritableOutput(out, error) from error
+    # Opened first: minutes of work must not end at a path that cannot be written.
+    with open_output(out) as file:
+        file.write(_executed(source, notebook, given, folder, key))
+    return out
+
+
+def _executed(
+    source: Path, notebook: Any, given: dict[str, object], folder: Path, key: str
+) -> bytes:
+    """Execute a notebook and return what is written of it."""
     import nbformat
 
     done = execute(source, notebook, given, folder)
@@ -282,9 +362,5 @@ def run_notebook(
     done.metadata["chaincheck"] = {"key": key, "parameters": given, "seal": ""}
     # The seal is taken over what a reader of the file will find, hence after a round trip.
     done.metadata["chaincheck"]["seal"] = _seal(json.loads(nbformat.writes(done, version=4)))
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnwritableOutput(out, error) from error
-    write_bytes(out, (nbformat.writes(done, version=4) + "\n").encode())
-    return out
+    text: str = nbformat.writes(done, version=4)
+    return (text + "\n").encode()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from chaincheck.cli import main
 from chaincheck.errors import NotebookFailed, UnreadableFile, UsageError
 from chaincheck.notebook import (
     check_parameters,
@@ -292,3 +293,129 @@ class TestFailure:
         while Path(f"/proc/{kernel}").exists() and time.monotonic() < deadline:
             time.sleep(0.1)
         assert not Path(f"/proc/{kernel}").exists(), "the kernel outlived the run"
+
+
+FAULTY_PARAMETERS = [
+    "x = ",
+    "x = 1\n  y = 2",
+    "x = 1 +* 2",
+    "def f(:",
+    "x = '",
+    "x = (1",
+    "x = " + "[" * 300 + "]" * 300,
+]
+ODD_PARAMETERS = [
+    "%matplotlib inline\nx = 1",
+    "!true\nx = 1",
+    "x = 1\n?x",
+    "x = {[1]: 2}\nx = 1",
+    "x = {1, 2}\nx = 1",
+    "y = b'1'\nx = 1",
+    "y = ...\nx = 1",
+    "y = 1e999\nx = 1",
+    "y = '\\ud800'\nx = 1",
+    "a, b = 1, 2\nx = 1",
+    "x: int = 1",
+]
+ODD_VALUES = [
+    "{1, 2}", "b'1'", "...", "1j", "1e999", "-1e999", "[1, {2}]", "{1: 2}", "{'a': 1j}",
+    "'\\ud800'", "['\\udfff']", "{'\\ud800': 1}", os.fsdecode(b"\xff"),
+]  # fmt: skip
+
+
+class TestBeforeAnythingRuns:
+    """Whatever is wrong with a notebook or a parameter is said in one line, and no cell runs."""
+
+    @staticmethod
+    def refused(capfd: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> str:
+        before = sorted(folder.rglob("*"))
+        capfd.readouterr()
+        assert main(["run", *arguments]) == 2
+        out, err = capfd.readouterr()
+        assert out == ""
+        assert err.startswith("chaincheck: error: ")
+        assert err.count("\n") == 1, err
+        assert sorted(folder.rglob("*")) == before
+        return err
+
+    @pytest.mark.parametrize("parameters", FAULTY_PARAMETERS)
+    @pytest.mark.parametrize("given", [[], ["-p", "x", "2"]])
+    def test_a_parameters_cell_that_is_no_python(
+        self, tmp_path: Path, capfd: pytest.CaptureFixture[str], parameters: str, given: list[str]
+    ) -> None:
+        source = write(tmp_path / "n.md", "open('ran', 'w')", parameters=parameters)
+        told = self.refused(capfd, tmp_path, str(source), *given)
+        assert "n.md: the parameters cell is not Python: " in told
+
+    @pytest.mark.parametrize("parameters", ODD_PARAMETERS)
+    def test_an_odd_parameters_cell_is_understood(self, tmp_path: Path, parameters: str) -> None:
+        source = write(tmp_path / "n.md", "1", parameters=parameters)
+        assert notebook_parameters(source)["x"].default == 1
+
+    def test_a_magic_runs(self, tmp_path: Path) -> None:
+        source = write(tmp_path / "n.md", "print(x)", parameters="%matplotlib inline\nx = 1")
+        assert printed(run_notebook(source, tmp_path / "o.ipynb", {"x": 2})) == "2\n"
+
+    @pytest.mark.parametrize("value", ODD_VALUES)
+    @pytest.mark.parametrize("default", ["1", "'text'", "None"])
+    def test_a_value_that_no_notebook_holds(
+        self, tmp_path: Path, capfd: pytest.CaptureFixture[str], value: str, default: str
+    ) -> None:
+        source = write(tmp_path / "n.md", "open('ran', 'w')", parameters=f"x = {default}")
+        assert "the parameter 'x' cannot be" in self.refused(
+            capfd, tmp_path, str(source), "-p", "x", value
+        )
+
+    @pytest.mark.parametrize(
+        ("name", "content"),
+        [
+            ("n.md", ""),
+            ("n.md", "# Only prose\n\n```python\nx = 1\n```\n"),
+            ("n.md", HEADER),
+            ("n.md", b"\xff\xfe\x00"),
+            ("n.md", "---\na: [\n---\n\n```{code-cell}\n1\n```\n"),
+            ("n.txt", "text"),
+            ("n.py", "print(1)"),
+            ("n", ""),
+            ("n.jsonl", '{"item_id": "a", "score": 1}\n'),
+            ("n.ipynb", ""),
+            ("n.ipynb", "{}"),
+            ("n.ipynb", "[]"),
+            ("n.ipynb", '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}'),
+            ("n.ipynb", '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [1]}'),
+            (
+                "n.ipynb",
+                '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": '
+                '"code", "id": "a", "source": "1", "outputs": [], "execution_count": null, '
+                '"metadata": {"tags": null}}]}',
+            ),
+        ],
+    )
+    def test_what_is_no_notebook(
+        self, tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, content: str | bytes
+    ) -> None:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        assert f"{name}: is not a notebook" in self.refused(capfd, tmp_path, str(path))
+
+    @pytest.mark.parametrize("name", [".", "..", "/", "folder", "folder.md", "none.md"])
+    def test_what_is_no_file(
+        self,
+        tmp_path: Path,
+        capfd: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+        name: str,
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        for folder in ("folder", "folder.md"):
+            (tmp_path / folder).mkdir()
+        told = self.refused(capfd, tmp_path, name)
+        assert "is a folder" in told or "none.md: cannot read" in told
+
+    @pytest.mark.parametrize("out", ["/dev/null/out.ipynb", "n.md/out.ipynb", ".", "/proc/x.ipynb"])
+    def test_an_output_that_cannot_be_written(
+        self, tmp_path: Path, capfd: pytest.CaptureFixture[str], out: str
+    ) -> None:
+        source = write(tmp_path / "n.md", f"open({str(tmp_path / 'ran')!r}, 'w')")
+        told = self.refused(capfd, tmp_path, str(source), "--out", str(tmp_path / out))
+        assert "cannot write" in told
