@@ -31,7 +31,7 @@ from chaincheck.cli_options import (
     plot_option,
     tell,
 )
-from chaincheck.cli_release import merge
+from chaincheck.cli_release import gate, merge
 
 __all__ = ["command", "main"]
 
@@ -138,15 +138,30 @@ def build(
 @click.option("--judge", help="A lexical judge's name, or a .toml file.")
 @click.option("--log", type=OUTPUT, help="Replay this judgment log; a miss is an error.")
 @click.option("--live", is_flag=True, help="Ask the judge for what the log lacks, and record it.")
+@click.option(
+    "--leave-out-bounded",
+    "leave_out",
+    is_flag=True,
+    help="Write no line where the judge gives bounds instead of a score.",
+)
 @click.option("--out", required=True, type=OUTPUT, help="Scores: .jsonl or .jsonl.gz.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
 def score(
-    *, data: str, judge: str | None, log: str | None, live: bool, out: str, as_json: bool
+    *,
+    data: str,
+    judge: str | None,
+    log: str | None,
+    live: bool,
+    leave_out: bool,
+    out: str,
+    as_json: bool,
 ) -> None:
     """Score every item of a file with a judge."""
     from chaincheck.pipeline import score_file
 
-    summary = score_file(data, judge, out, log=log, live=live, progress=_progress)
+    summary = score_file(
+        data, judge, out, log=log, live=live, leave_out=leave_out, progress=_progress
+    )
     tell(summary.to_json() if as_json else summary.to_text(), out)
 
 
@@ -213,7 +228,8 @@ def run(notebook: str, parameters: Sequence[tuple[str, str]], out: str | None) -
     from chaincheck.book import parse_parameters, run_notebook
 
     source = Path(notebook)
-    target = Path(out) if out else source.with_suffix(".run.ipynb")
+    # Not with_suffix: what has no name, such as ".", is refused by what reads it.
+    target = Path(out) if out else source.parent / f"{source.stem}.run.ipynb"
     tell(str(run_notebook(source, target, parse_parameters(parameters))))
 
 
@@ -230,7 +246,7 @@ def book(profile: str | None, out: str | None, root: str) -> None:
     tell(str(build_book(Path(root), profile=profile, out=Path(out) if out else None)))
 
 
-for _other in (compare, noise, power, closed_book, injection, model, merge, audit):
+for _other in (compare, noise, power, closed_book, injection, model, merge, gate, audit):
     command.add_command(_other)
 
 

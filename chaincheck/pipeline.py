@@ -162,6 +162,7 @@ def score_file(
     *,
     log: PathLike | None = None,
     live: bool = False,
+    leave_out: bool = False,
     progress: Progress = _silent,
 ) -> ScoringSummary:
     """Score every item of a file and write the scores, whole or not at all.
@@ -175,12 +176,14 @@ def score_file(
         out: score file to write.
         log: a judgment log to replay.
         live: ask the judge for what the log does not hold, and record it there.
+        leave_out: write no line for an item whose score the judge could only bound, instead of
+            stopping there; a caveat says how many there are.
         progress: wraps the items in a progress bar.
 
     Raises:
         InputError: the data cannot be read, or the log lacks an item and ``live`` is not set.
         IntegrityError: the log is damaged or of another judge.
-        InvalidScore: the judge could only bound a score, which is no score.
+        InvalidScore: the judge could only bound a score, which is no score, or gave none.
         UnwritableOutput: the scores cannot be written.
         UsageError: neither a judge nor a log is given.
     """
@@ -199,16 +202,23 @@ def score_file(
             )
         ledger = Ledger(chosen)
         items: Iterator[Item] = progress(read_items(data), what=f"scoring with {chosen.name}")
-        # What is entered last takes its place first: should the machine stop between the two,
-        # the statement stands beside other scores and is refused.
-        with together(), open_output(out) as file, contextlib.ExitStack() as last:
-            statement = last.enter_context(open_output(beside)) if beside else None
+        with together(), contextlib.ExitStack() as outputs:
+            file = outputs.enter_context(open_output(out))
+            statement = outputs.enter_context(open_output(beside)) if beside else None
             for judgment in chosen.score(ledger.given(items)):
-                file.write(_score_line(judgment, out) + b"\n")
+                check_judgment(judgment, path=out)
                 ledger.said(judgment)
+                if judgment.score is not None or not leave_out:
+                    file.write(_score_line(judgment, out) + b"\n")
             # A log knows better than the judge at its end how each judgment was got.
             logged = chosen.provenance() if isinstance(chosen, RecordedJudge | LiveJudge) else None
             found = ledger.statement(logged)
+            if not found.items:
+                raise InvalidScore(
+                    "the judge gave no score at all",
+                    path=out,
+                    remedy="Name a file that holds items, and a judge that can tell",
+                )
             if statement:
                 statement.write(found.to_json())
         told = logged.to_text() if logged else None
@@ -216,13 +226,12 @@ def score_file(
 
 
 def _score_line(judgment: Judgment, out: PathLike) -> bytes:
-    check_judgment(judgment, path=out)
     if judgment.score is None:
         raise InvalidScore(
             f"the judge could only bound this score: {judgment.bounds}",
             path=out,
             item=judgment.item_id,
-            remedy="Leave its triplet out of the data, or ask a judge that can tell",
+            remedy="Leave such items out with --leave-out-bounded, or ask a judge that can tell",
         )
     return msgspec.json.encode({"item_id": judgment.item_id, "score": judgment.score})
 

@@ -173,6 +173,40 @@ class TestWriting:
             score_file(data, judge, out)
         assert not out.exists()
 
+    def test_bounds_stop_a_run_or_are_left_out_and_counted(
+        self, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        first = next(read_items(data)).item_id
+
+        def say(item: Item) -> Judgment:
+            known = item.item_id != first
+            return Judgment(
+                item_id=item.item_id,
+                score=true_score(item) if known else None,
+                bounds=None if known else (None, 0.5),
+            )
+
+        out = tmp_path / "s.jsonl"
+        with pytest.raises(InvalidScore, match="--leave-out-bounded"):
+            score_file(data, Fake(say), out)
+        assert not out.exists()
+        score_file(data, Fake(say), out, leave_out=True)
+        stated = attributed([data], out)
+        assert stated is not None
+        assert stated.items == len(list(read_items(data))) - 1
+        assert stated.caveats == ("of 1 items the judge gave bounds, not a score",)
+        found = evaluate_files([data], out, allow_missing=True, resamples=100)
+        assert found.dropped == {"a score is missing": 1}
+        assert "caveat: of 1 items" in found.to_text()
+
+    def test_no_score_at_all_is_no_score_file(self, data: Path, tmp_path: Path) -> None:
+        out = tmp_path / "s.jsonl"
+        judge = Fake(lambda item: Judgment(item_id=item.item_id, score=None, bounds=(0, 1)))
+        with pytest.raises(InvalidScore, match="no score at all"):
+            score_file(data, judge, out, leave_out=True)
+        assert not out.exists()
+        assert not beside(out).exists()
+
     @pytest.mark.parametrize("keep", [0, 5])
     def test_a_judge_that_mixes_items_up_is_an_error(
         self, data: Path, tmp_path: Path, keep: int

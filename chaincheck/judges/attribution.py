@@ -40,6 +40,7 @@ from chaincheck.jsonl import decode_object, read_lines
 from chaincheck.judges.base import Judge, Judgment, acquisition_of, differences, fingerprint_of
 from chaincheck.judges.log_format import acquisition_hash, content_of, header_for
 from chaincheck.judges.provenance import Provenance, Used
+from chaincheck.pipes import check_rereadable
 from chaincheck.score_files import hash_scores, read_scores
 
 __all__ = [
@@ -341,6 +342,7 @@ def attributed(data: Sequence[PathLike], scores: PathLike) -> Attribution | None
     check_scores(stated, found, scores)
     lines, left = [], set(found)
     for path in data:
+        check_rereadable(path)
         for item_id, content in contents_of(path, stated.reads):
             if item_id in left:
                 left.discard(item_id)

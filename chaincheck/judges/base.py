@@ -21,6 +21,7 @@ from typing import Any, Protocol, runtime_checkable
 import msgspec
 
 from chaincheck import __version__
+from chaincheck.errors import UnjudgeableItem
 from chaincheck.items import Item
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "differences",
     "fingerprint_of",
     "instrument_of",
+    "no_passages",
     "reads_of",
 ]
 
@@ -151,6 +153,15 @@ def reads_of(judge: Judge) -> tuple[str, ...]:
         The judge's own ``reads``, or the question and the passages.
     """
     return tuple(getattr(judge, "reads", ("query", "passages")))
+
+
+def no_passages(item_id: str) -> UnjudgeableItem:
+    """Write the error of an item that has no passages."""
+    return UnjudgeableItem(
+        "has no passages, so there is nothing to judge",
+        item=item_id,
+        remedy="Leave it out of the data",
+    )
 
 
 def _plain(mapping: Mapping[str, Any]) -> dict[str, Any]:

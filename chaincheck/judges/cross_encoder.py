@@ -47,9 +47,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from chaincheck.errors import InvalidModel, UnjudgeableItem, UsageError, quote
+from chaincheck.errors import InvalidModel, UsageError, quote
 from chaincheck.items import Item
-from chaincheck.judges.base import Judgment, fingerprint_of
+from chaincheck.judges.base import Judgment, fingerprint_of, no_passages
 from chaincheck.judges.encoder_batches import (
     Encoded,
     EncoderSettings,
@@ -121,11 +121,7 @@ class PairTemplate:
             UnjudgeableItem: it has no passages.
         """
         if not item.passages:
-            raise UnjudgeableItem(
-                "has no passages, so there is nothing to judge",
-                item=item.item_id,
-                remedy="Leave it out of the data",
-            )
+            raise no_passages(item.item_id)
         passages = self.separator.join(
             self.passage.format(text=text, number=number)
             for number, text in enumerate(item.passages, 1)

@@ -33,10 +33,10 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from chaincheck.errors import InvalidModel, UnjudgeableItem, UsageError
+from chaincheck.errors import InvalidModel, UsageError
 from chaincheck.intervals import FloatArray
 from chaincheck.items import Item
-from chaincheck.judges.base import Judgment, fingerprint_of
+from chaincheck.judges.base import Judgment, fingerprint_of, no_passages
 from chaincheck.judges.encoder_batches import (
     Encoded,
     EncoderSettings,
@@ -191,11 +191,7 @@ class EmbeddingJudge:
 
     def _encode(self, item: Item) -> list[Encoded]:
         if not item.passages:
-            raise UnjudgeableItem(
-                "has no passages, so there is nothing to judge",
-                item=item.item_id,
-                remedy="Leave it out of the data",
-            )
+            raise no_passages(item.item_id)
         question, passage = self._prefixes
         texts = [question + item.query, *(passage + text for text in item.passages)]
         return [self._encoder.encode(text, None, item.item_id) for text in texts]

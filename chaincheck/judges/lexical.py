@@ -18,7 +18,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from chaincheck.items import Item
-from chaincheck.judges.base import Judgment, fingerprint_of
+from chaincheck.judges.base import Judgment, fingerprint_of, no_passages
 from chaincheck.judges.surface import Surface, content_words
 
 __all__ = ["CUES", "SHORTCUTS", "LexicalJudge"]
@@ -167,6 +167,12 @@ class LexicalJudge:
         self.fingerprint = fingerprint_of(self.instrument)
 
     def score(self, items: Iterable[Item]) -> Iterator[Judgment]:
-        """Judge the items one by one, in order."""
+        """Judge the items one by one, in order.
+
+        Raises:
+            UnjudgeableItem: an item without passages, of which every count would be 0.
+        """
         for item in items:
+            if not item.passages:
+                raise no_passages(item.item_id)
             yield Judgment(item_id=item.item_id, score=self._cue(item))

@@ -23,7 +23,7 @@ import weakref
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import IO, Any, Self
+from typing import IO, Any, Self, cast
 
 from chaincheck.errors import (
     DamagedLog,
@@ -45,10 +45,12 @@ from chaincheck.judges.log_format import (
     parse_header,
     too_long,
 )
+from chaincheck.pipes import open_raw
 
 __all__ = ["Contents", "JudgmentLog", "OpenLog", "Torn", "check_instrument", "load"]
 
 _SCANS = 5
+_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
@@ -145,11 +147,25 @@ def _scan(file: IO[bytes], path: PathLike) -> Contents:
         contents.add(line, digest, len(raw), path)
 
 
+def _plain_file(path: PathLike) -> IO[bytes] | None:
+    """Open a log that is a file and is not packed; None for a pipe or a packed one."""
+    raw = open_raw(path)
+    of_file = isinstance(raw, io.BufferedReader) and isinstance(raw.raw, io.FileIO)
+    if of_file and raw.seekable() and cast(io.BufferedReader, raw).peek(2)[:2] != _GZIP:
+        return raw
+    raw.close()
+    return None
+
+
 def load(path: PathLike) -> tuple[int, Contents]:
     """Scan a log; return a descriptor to read it at any place, and what it holds."""
     with contextlib.ExitStack() as stack:
         stream = stack.enter_context(open_bytes(path))
-        if not isinstance(getattr(stream, "raw", None), io.FileIO):
+        plain = _plain_file(path)
+        if plain is not None:
+            # Read at any place later on, this very file: a copy would not show a later change.
+            stream = stack.enter_context(plain)
+        else:
             unpacked = stack.enter_context(tempfile.TemporaryFile())
             try:
                 shutil.copyfileobj(stream, unpacked)
