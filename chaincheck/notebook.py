@@ -132,7 +132,8 @@ def _statements(cell: Any, source: Path) -> list[ast.stmt]:
 
     try:
         manager: Any = TransformerManager
-        return ast.parse(manager().transform_cell(cell.source)).body
+        code: str = manager().transform_cell(cell.source)
+        return ast.parse(code).body
     except _NO_LITERAL as error:
         line = getattr(error, "lineno", None)
         where = f" in its line {line}" if line else ""
