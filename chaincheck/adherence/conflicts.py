@@ -114,7 +114,7 @@ class _Search:
         smallest = len(chosen) == 1 or not self.constraints
         try:
             if not smallest:
-                budget = Budget(self.solving.limits.checks)
+                budget = Budget(self.solving.limits.checks // self.solving.compiled.weight)
                 needed = necessary_members(size, self.contradictory, budget)
                 most = len(chosen) - len(needed)
                 better = smallest_subset(size, self.contradictory, needed, most, budget)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from chaincheck.adherence.logic import Atom, Const, Expression, Op, atoms_of, to_json
+from chaincheck.adherence.logic import Atom, Const, Expression, Op, atoms_of, node_count, to_json
 from chaincheck.adherence.replay import Protocol
 
 __all__ = [
@@ -212,6 +212,7 @@ class Compiled:
         grounding: whether judge and context agree, pair by pair.
         reach: the atoms that occur in each requirement or its coverage.
         support: the atoms that occur in the constraints or in the decision.
+        weight: how many ordinary protocols, of at most 500 nodes, this one is as large as.
         cache: what was worked out from the protocol alone.
     """
 
@@ -228,6 +229,7 @@ class Compiled:
     grounding: tuple[Query, ...]
     reach: tuple[int, ...]
     support: int
+    weight: int
     cache: dict[Any, Any] = field(default_factory=dict)
 
 
@@ -253,6 +255,15 @@ def protocol_digest(protocol: Protocol) -> str:
             ]
         )
     return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
+
+
+def _expressions(protocol: Protocol) -> Iterator[Expression]:
+    yield from (constraint.expr for constraint in protocol.constraints)
+    yield protocol.decision
+    for requirement in protocol.requirements:
+        yield requirement.expr
+        if requirement.addressed is not None:
+            yield requirement.addressed
 
 
 def _compile(protocol: Protocol, digest: str) -> Compiled:
@@ -298,6 +309,7 @@ def _compile(protocol: Protocol, digest: str) -> Compiled:
             for met, asked in zip(requirements, coverage, strict=True)
         ),
         support=everything,
+        weight=1 + sum(node_count(expr) for expr in _expressions(protocol)) // 500,
     )
 
 

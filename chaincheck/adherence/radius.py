@@ -38,7 +38,7 @@ def flip_radius(
     ]
     statuses = _Statuses(solving, observed, overall, _reading(literals, ()))
     alone = len({atom for _, atom, _ in literals}) == len(literals)
-    trials = solving.limits.trials
+    trials = solving.limits.trials // solving.compiled.weight
     undecided = False
     most = min(solving.limits.flips, len(literals))
     for size in range(1, most + 1):

@@ -28,7 +28,7 @@ def settlement(solving: Solving, facts: Facts) -> Settlement:
     """
     question = _Question(solving, facts)
     limits = solving.limits
-    budget = Budget(limits.checks)
+    budget = Budget(limits.checks // solving.compiled.weight)
     size = len(question.atoms)
     needed: tuple[int, ...] = ()
     reason: str | None = None

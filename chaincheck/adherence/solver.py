@@ -20,7 +20,7 @@ from chaincheck.errors import MissingExtra
 
 __all__ = ["RLIMIT", "TOTAL", "Session", "Undecided"]
 
-RLIMIT = 100_000
+RLIMIT = 200_000
 """Z3's own units of work that one check may take; about a second's worth where it is hard."""
 TOTAL = 4_000_000
 """Units of work that all checks of one audit may take together."""
@@ -31,7 +31,7 @@ class Undecided(Exception):
 
 
 class Session:
-    """A Z3 context with one solver, for the checks of one audit.
+    """A Z3 context for the checks of one audit; every question has a solver of its own in it.
 
     Args:
         rlimit: most units of work for each check.
@@ -48,12 +48,11 @@ class Session:
             raise MissingExtra("Solving a replay with Z3", "audit") from error
         self._z3: Any = z3
         self._context = z3.Context()
-        self._solver = z3.SimpleSolver(ctx=self._context)
-        self._solver.set("rlimit", rlimit)
+        self._rlimit = rlimit
         self._total = total
         self.used = 0
         self._atoms: dict[int, Any] = {}
-        self._switches: dict[int, tuple[Formula, Any]] = {}
+        self._terms: dict[int, tuple[Formula, Any]] = {}
 
     def _atom(self, atom: int) -> Any:
         found = self._atoms.get(atom)
@@ -61,18 +60,15 @@ class Session:
             found = self._atoms[atom] = self._z3.Bool(f"x{atom}", self._context)
         return found
 
-    def _switch(self, formula: Formula) -> Any:
-        """Return the literal that turns a formula on, which is told to the solver but once."""
+    def _term(self, formula: Formula) -> Any:
         # The formula is kept beside its identity, so that the identity cannot pass to another.
-        found = self._switches.get(id(formula))
+        found = self._terms.get(id(formula))
         if found is not None:
             return found[1]
-        z3 = self._z3
-        switch = z3.Bool(f"s{len(self._switches)}", self._context)
         body = self.translate(formula.expr, formula.index)
-        self._solver.add(z3.Implies(switch, body if formula.positive else z3.Not(body)))
-        self._switches[id(formula)] = (formula, switch)
-        return switch
+        term = body if formula.positive else self._z3.Not(body)
+        self._terms[id(formula)] = (formula, term)
+        return term
 
     def translate(self, expr: Expression, index: dict[str, int]) -> Any:
         """Translate an expression into a Z3 term of this session's context."""
@@ -98,26 +94,27 @@ class Session:
                 stack.append(build[node.op](*args))
         return stack[0]
 
-    def _assumptions(self, formulas: Sequence[Formula], facts: Facts) -> tuple[list[Any], int]:
-        """The literals that state a question, and the atoms that it leaves open."""
-        support = 0
-        for formula in formulas:
-            support |= formula.support
-        literals = [self._switch(formula) for formula in formulas]
-        literals.extend(
-            self._literal(atom, bool(facts.value >> atom & 1))
-            for atom in members(support & facts.known)
-        )
-        return literals, support & ~facts.known
-
     def _literal(self, atom: int, value: bool) -> Any:
         return self._atom(atom) if value else self._z3.Not(self._atom(atom))
 
-    def _check(self, literals: list[Any]) -> bool:
+    def _solver(self, formulas: Sequence[Formula], facts: Facts) -> tuple[Any, int]:
+        """A solver that holds a question, and the atoms that the question leaves open."""
+        solver = self._z3.SimpleSolver(ctx=self._context)
+        solver.set("rlimit", self._rlimit)
+        support = 0
+        for formula in formulas:
+            support |= formula.support
+            solver.add(self._term(formula))
+        for atom in members(support & facts.known):
+            solver.add(self._literal(atom, bool(facts.value >> atom & 1)))
+        return solver, support & ~facts.known
+
+    def _check(self, solver: Any, literals: Sequence[Any] = ()) -> bool:
         if self.used >= self._total:
             raise Undecided
-        result = self._solver.check(*literals)
-        self.used = self._solver.statistics().get_key_value("rlimit count")
+        result = solver.check(*literals)
+        # The count is the context's, from its beginning.
+        self.used = solver.statistics().get_key_value("rlimit count")
         if result == self._z3.sat:
             return True
         if result == self._z3.unsat:
@@ -130,7 +127,7 @@ class Session:
         Raises:
             Undecided: the limit was reached.
         """
-        return self._check(self._assumptions(formulas, facts)[0])
+        return self._check(self._solver(formulas, facts)[0])
 
     def smallest(self, formulas: Sequence[Formula], facts: Facts) -> int | None:
         """Return the lexicographically smallest model, as :func:`bitset.smallest` does.
@@ -138,26 +135,25 @@ class Session:
         Raises:
             Undecided: the limit was reached, by the first check or by one that narrows the model.
         """
-        literals, open_atoms = self._assumptions(formulas, facts)
-        if not self._check(literals):
+        solver, open_atoms = self._solver(formulas, facts)
+        if not self._check(solver):
             return None
         atoms = members(open_atoms)
-        model = self._read(atoms)
+        model = self._read(solver, atoms)
+        literals = []
         for atom in atoms:
+            literals.append(self._literal(atom, False))
+            # Where the model at hand has it TRUE, whether it can be FALSE has to be asked.
             if model >> atom & 1:
-                # The model at hand has it TRUE; whether it can be FALSE has to be asked.
-                literals.append(self._literal(atom, False))
-                if self._check(literals):
-                    model = self._read(atoms)
+                if self._check(solver, literals):
+                    model = self._read(solver, atoms)
                 else:
                     literals[-1] = self._literal(atom, True)
-            else:
-                literals.append(self._literal(atom, False))
         return model
 
-    def _read(self, atoms: Sequence[int]) -> int:
+    def _read(self, solver: Any, atoms: Sequence[int]) -> int:
         """Read the open atoms that are TRUE in the solver's model, completed with FALSE."""
-        model = self._solver.model()
+        model = solver.model()
         found = 0
         for atom in atoms:
             value = model.eval(self._atom(atom), model_completion=True)

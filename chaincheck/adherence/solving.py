@@ -35,6 +35,9 @@ _MOST_REMEMBERED = 1 << 15
 class Limits:
     """Bounds on the work of an audit; all are repeatable, none is a time.
 
+    ``checks`` and ``trials`` are for protocols of up to 500 nodes; a larger one gets fewer, in
+    proportion.
+
     Attributes:
         rlimit: Z3's units of work for each check; at it the check is SOLVER_UNKNOWN.
         total: Z3's units of work for all checks of an audit together; after that all are.
