@@ -32,6 +32,9 @@ from chaincheck.cli_options import (
     tell,
 )
 from chaincheck.cli_release import gate, merge
+from chaincheck.errors import MeasuredFailure
+from chaincheck.items import VARIANTS
+from chaincheck.sources import EMBEDDED, SOURCES
 
 __all__ = ["command", "main"]
 
@@ -64,10 +67,20 @@ def command() -> None:
         "chaincheck build --source facts --out train.jsonl.gz --test-out test.jsonl.gz",
     )
 )
-@click.option("--source", required=True, help="Layout of the input; 'facts' needs no input.")
+@click.option(
+    "--source",
+    required=True,
+    metavar="NAME",
+    help=f"One of {', '.join(SOURCES)}; {' and '.join(sorted(EMBEDDED))} need no input.",
+)
 @click.argument("input_path", metavar="[INPUT]", required=False, type=INPUT)
 @click.option("--out", required=True, type=OUTPUT, help="Triplets: .jsonl or .jsonl.gz.")
-@click.option("--variants", default="real,fict,decoy", show_default=True)
+@click.option(
+    "--variants",
+    default=",".join(VARIANTS),
+    show_default=True,
+    help="What takes the bridge's place: another real name, an invented one, that of a decoy.",
+)
 @click.option("--cells", default="A,B,D", show_default=True, help="Add C for the fourth cell.")
 @click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0), help="Same seed, same bytes."
@@ -103,7 +116,10 @@ def build(
     report: str | None,
     as_json: bool,
 ) -> None:
-    """Turn a data set's questions into triplets, and say why the others were rejected."""
+    """Turn a data set's questions into triplets, and say why the others were rejected.
+
+    Ends with exit code 1 if the data gave no triplet at all; the file is then empty.
+    """
     from chaincheck.pipeline import build_file
 
     result = build_file(
@@ -123,6 +139,11 @@ def build(
         progress=_progress,
     )
     tell(result.to_json() if as_json else result.to_text(), out)
+    if not any(result.triplets.values()):
+        raise MeasuredFailure(
+            f"no triplet was built of {result.records:,} records: {out} is empty",
+            remedy="The report says why each was rejected",
+        )
 
 
 @command.command(

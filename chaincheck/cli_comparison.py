@@ -221,7 +221,9 @@ def _planner(stated: dict[str, float]) -> Callable[..., Plan]:
     help="Rows with item_id, pair_id, source_id or query, and correct, answer or score.",
 )
 @click.option("--out", required=True, type=OUTPUT, help="Triplets with the column.")
-@click.option("--column", default="closed_book_correct", show_default=True)
+@click.option(
+    "--column", default="closed_book_correct", show_default=True, help="Name of the column."
+)
 @number_option("--threshold", help="The score from which on an answer is right.")
 @click.option("--allow-missing", is_flag=True, help="Write null for a question without an answer.")
 @click.option("--replace", is_flag=True, help="Write over a column of that name.")

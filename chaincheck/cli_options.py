@@ -127,10 +127,20 @@ _MEASURING = (
         help="What is resampled: triplets, questions, or questions that share a bridge.",
     ),
     click.option(
-        "--resamples", default=2000, show_default=True, type=click.IntRange(100, _MOST_DRAWN)
+        "--resamples",
+        default=2000,
+        show_default=True,
+        type=click.IntRange(100, _MOST_DRAWN),
+        help="Bootstrap resamples behind each interval.",
     ),
     level_option,
-    click.option("--seed", default=0, show_default=True, type=click.IntRange(0)),
+    click.option(
+        "--seed",
+        default=0,
+        show_default=True,
+        type=click.IntRange(0),
+        help="Same seed, same intervals.",
+    ),
     json_option,
 )
 

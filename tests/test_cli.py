@@ -10,9 +10,11 @@ import sys
 import time
 from pathlib import Path
 
+import click
 import pytest
 
 from chaincheck.cli import command, main
+from chaincheck.sources import SOURCES
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -416,3 +418,31 @@ def test_a_bridge_of_marks_is_rejected_and_nothing_else_lost(
     assert main([*build, "--out", str(out)]) == 0
     assert json.loads(capsys.readouterr().out)["triplets"] == {"fict": 1}
     assert "Holm" in out.read_text()
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--test-out", "test.jsonl"]])
+def test_a_build_without_a_triplet_fails(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = "build --source facts --limit 1 --variants decoy --out out.jsonl --report report.json"
+    assert main([*line.split(), *options]) == 1
+    out, err = capsys.readouterr()
+    assert out.strip(), "the report is printed all the same"
+    assert err.count("\n") == 1
+    assert "no triplet was built of 1 records: out.jsonl is empty" in err
+    assert json.loads((tmp_path / "report.json").read_text())["triplets"] == {"decoy": 0}
+
+
+def test_the_help_of_build_names_what_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["build", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert all(name in shown for name in SOURCES)
+    assert "exit code 1 if the data gave no triplet" in shown
+    for one in command.commands.values():
+        for parameter in one.params:
+            if isinstance(parameter, click.Option):
+                assert parameter.help, f"{one.name} {parameter.name} has no description"
