@@ -171,7 +171,7 @@ def _grounding(replay: Replay, audit: Audit) -> str:
 def _readings(replay: Replay, atom: str) -> str:
     """What the annotations say about an atom, each with a link."""
     said = [
-        f"{one.value}{element('sup', reference(at, one))}"
+        element("span", one.value, element("sup", reference(at, one)), css="keep")
         for at, one in enumerate(replay.annotations)
         if one.atom == atom
     ]

@@ -46,7 +46,7 @@ table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .6rem .4rem 0; }
 tr { border-bottom: 1px solid var(--line); }
 tbody th { font-weight: 600; min-width: 9rem; }
-.keep { white-space: nowrap; }
+.keep, thead th { white-space: nowrap; }
 :target { background: var(--panel); outline: 2px solid var(--link); }
 .text {
   white-space: pre-wrap; border: 1px solid var(--line); border-radius: .4rem; padding: .7rem .9rem;
