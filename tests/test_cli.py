@@ -343,7 +343,7 @@ def test_a_build_that_gives_nothing_says_why(
     ]
     mine = write(tmp_path / "mine.jsonl", rows)
     out = str(tmp_path / "t.jsonl")
-    assert main(["build", "--source", "documents", str(mine), "--out", out]) == 0
+    assert main(["build", "--source", "documents", str(mine), "--out", out]) == 1
     assert "no fict triplet: most often since" in capsys.readouterr().out
 
 
