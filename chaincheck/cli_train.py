@@ -1,0 +1,89 @@
+"""The command that trains a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from chaincheck.cli_options import examples
+
+__all__ = ["train"]
+
+
+@click.command(
+    epilog=examples(
+        "chaincheck train --base smollm2 --data train.jsonl.gz --out run",
+        "chaincheck train --base smollm2 --data train.jsonl.gz --out run --validation val.jsonl.gz "
+        "--recipe recipe.toml",
+        "chaincheck train --base my_model --data t.jsonl.gz --out run -s seed 1 -s loss.margin 3",
+        "chaincheck train --base my_model --data t.jsonl.gz --out run -s objective nominal",
+        "accelerate launch --config_file fsdp2.yaml -m chaincheck train --base big --data t.jsonl "
+        "--out run",
+    )
+)
+@click.option("--base", required=True, help="The model to train: a folder, or a name.")
+@click.option("--data", required=True, type=click.Path(), help="Triplets: .jsonl or .jsonl.gz.")
+@click.option("--out", required=True, type=click.Path(), help="The run's folder.")
+@click.option("--validation", type=click.Path(), help="Triplets that choose the state to keep.")
+@click.option("--recipe", type=click.Path(), help="A recipe's TOML file; by default our own.")
+@click.option(
+    "-s",
+    "settings",
+    multiple=True,
+    type=(str, str),
+    metavar="KEY VALUE",
+    help="A key of the recipe and its value, as TOML has it; a key of a table as loss.margin.",
+)
+@click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
+@click.option("--threads", type=click.IntRange(1, 1024), help="Threads of the CPU.")
+@click.option(
+    "--code", multiple=True, metavar="FILE", help="A Python file of the base that may run."
+)
+@click.option("--plot", type=click.Path(), help="Draw the metrics: .svg, .png or .pdf.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def train(
+    *,
+    base: str,
+    data: str,
+    out: str,
+    validation: str | None,
+    recipe: str | None,
+    settings: Sequence[tuple[str, str]],
+    device: str,
+    threads: int | None,
+    code: Sequence[str],
+    plot: str | None,
+    as_json: bool,
+) -> None:
+    """Train a LoRA adapter so that a judge reads the chain.
+
+    The run's folder receives the adapter, its metrics and what it was trained on. The same
+    command again goes on with a run that was interrupted.
+    """
+    from chaincheck.training.recipe import load_recipe, parse_settings, read_recipe
+    from chaincheck.training.run import train as run
+
+    changes = parse_settings(settings)
+    chosen = load_recipe(recipe, changes) if recipe else read_recipe(changes)
+    summary = run(
+        base,
+        data,
+        out,
+        chosen,
+        validation=validation,
+        device=device,
+        threads=threads,
+        code=code,
+    )
+    if plot:
+        _draw(out, plot)
+    click.echo(summary.to_json() if as_json else summary.to_text())
+
+
+def _draw(run: str, path: str) -> None:
+    from chaincheck import plots, plots_training
+
+    figure: Any = plots_training.progress_figure(plots_training.read_metrics(run))
+    plots.save(figure, path)

@@ -1,0 +1,188 @@
+"""The folder of a training run: whose it is, whether it is done, and what it came to."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from chaincheck.atomic import write_bytes
+from chaincheck.errors import PathLike, UnreadableFile, UnwritableOutput, UsageError
+from chaincheck.items import Triplet
+from chaincheck.jsonl import read_lines
+from chaincheck.judges.base import differences
+from chaincheck.training.adapter import BASE_RECORD
+
+__all__ = [
+    "ADAPTER",
+    "METRICS",
+    "RUN",
+    "SUMMARY",
+    "TrainingSummary",
+    "begin",
+    "file_hash",
+    "finished",
+    "keep_adapter",
+    "refuse_overlap",
+]
+
+RUN, SUMMARY, METRICS, ADAPTER = "run.json", "training.json", "metrics.jsonl", "adapter"
+
+
+class TrainingSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """What a training run did.
+
+    Attributes:
+        adapter: folder of the adapter.
+        recipe: hash of the recipe.
+        data, validation: hashes of the files; "" without validation.
+        base: the base's name and the hash of its weights.
+        triplets: how many were seen, by variant.
+        steps: how many steps were taken, of how many that were planned.
+        kept: the step whose state the adapter is.
+        seconds: wall time of this process's part of the run.
+        final: the validation of the state that was kept; empty without one.
+        acquisition: device, threads, processes and versions.
+    """
+
+    adapter: str
+    recipe: str
+    data: str
+    validation: str
+    base: dict[str, str]
+    triplets: dict[str, int]
+    steps: tuple[int, int]
+    kept: int
+    seconds: float
+    final: dict[str, float]
+    acquisition: dict[str, Any]
+
+    def to_json(self) -> str:
+        """The summary as one JSON object."""
+        return msgspec.json.encode(self).decode()
+
+    def to_text(self) -> str:
+        """The summary in some lines."""
+        seen = ", ".join(f"{count:,} {variant}" for variant, count in self.triplets.items())
+        lines = [
+            f"{self.adapter}: {self.steps[0]:,} of {self.steps[1]:,} steps on {seen} triplets in "
+            f"{self.seconds:,.0f} s; the state of step {self.kept:,} is kept",
+        ]
+        for variant in sorted({key.rpartition("_")[0] for key in self.final if "_" in key}):
+            lines.append(
+                f"  validation, {variant}: Nominal {self.final[f'{variant}_nominal']:.3f}, "
+                f"CE {self.final[f'{variant}_ce']:+.3f}, EE {self.final[f'{variant}_ee']:+.3f}, "
+                f"Sigma {self.final[f'{variant}_sigma']:+.3f}"
+            )
+        lines.append(f"  recipe {self.recipe}, data {self.data}, base {self.base['weights'][:16]}")
+        return "\n".join(lines)
+
+
+def file_hash(path: PathLike) -> str:
+    """Hash a file's content, unpacked, so that packing it anew changes nothing."""
+    digest = hashlib.sha256()
+    for _, line in read_lines(path):
+        digest.update(line.rstrip(b"\r\n") + b"\n")
+    return digest.hexdigest()[:16]
+
+
+def refuse_overlap(
+    triplets: Sequence[Triplet], held_out: Sequence[Triplet], path: PathLike | None
+) -> None:
+    """Refuse to validate on a question that is trained on."""
+    known = {triplet.cells["A"].query for triplet in triplets}
+    for triplet in held_out:
+        item = triplet.cells["A"]
+        if item.query in known:
+            raise UsageError(
+                f"{path}: item {item.item_id!r} asks a question that is also trained on",
+                remedy="Split the triplets with build --test-out",
+            )
+
+
+def finished(run: Path, identity: dict[str, Any]) -> TrainingSummary | None:
+    """Give what a run that is done came to, if it is this one."""
+    known = _read(run / RUN)
+    if known is None:
+        return None
+    _refuse_other(run, known, identity)
+    if not (run / SUMMARY).is_file():
+        return None
+    try:
+        return msgspec.json.decode((run / SUMMARY).read_bytes(), type=TrainingSummary)
+    except msgspec.MsgspecError as cause:
+        raise UnreadableFile(
+            f"is not what a run came to: {cause}",
+            path=run / SUMMARY,
+            remedy="Remove it to go on with the run",
+        ) from None
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        found: dict[str, Any] = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as cause:
+        raise UnreadableFile(
+            f"cannot be read: {cause}", path=path, remedy="Name another folder for the run"
+        ) from None
+    return found
+
+
+def _refuse_other(run: Path, known: dict[str, Any], identity: dict[str, Any]) -> None:
+    shared = {key: known.get(key) for key in identity}
+    told = differences(shared, identity)
+    if told:
+        what = "; ".join(f"{key}: {old!r} there, {new!r} now" for key, (old, new) in told.items())
+        raise UsageError(
+            f"{run} is of another run ({what})",
+            remedy="Name another folder, or repeat the settings to go on with that run",
+        )
+
+
+def begin(run: Path, identity: dict[str, Any]) -> None:
+    """Make a run's folder, or check that it is this run's.
+
+    Raises:
+        UsageError: it is of another run, or holds something else.
+        UnwritableOutput: it cannot be made.
+    """
+    try:
+        run.mkdir(parents=True, exist_ok=True)
+    except OSError as cause:
+        raise UnwritableOutput(run, cause) from None
+    known = _read(run / RUN)
+    if known is not None:
+        _refuse_other(run, known, identity)
+    elif any(run.iterdir()):
+        raise UsageError(
+            f"{run} is no folder of a training run, and not empty",
+            remedy="Name a new folder",
+        )
+    else:
+        write_bytes(run / RUN, msgspec.json.format(msgspec.json.encode(identity), indent=1))
+
+
+def keep_adapter(trainer: Any, folder: Path, base: Any) -> None:
+    """Write the adapter beside its place, then let it take it: whole or not at all."""
+    part = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        trainer.save_model(str(part))
+        record = msgspec.json.encode({"weights": base["weights"]})
+        write_bytes(part / BASE_RECORD, record + b"\n")
+        (part / "README.md").unlink(missing_ok=True)  # the library's empty form of a model card
+        if folder.exists():
+            shutil.rmtree(folder)
+        part.replace(folder)
+    except Exception as cause:
+        shutil.rmtree(part, ignore_errors=True)
+        if isinstance(cause, UnwritableOutput):
+            raise
+        told = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
+        raise UnwritableOutput(folder, told) from cause

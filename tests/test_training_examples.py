@@ -1,0 +1,78 @@
+"""Drawing, ordering and batching of triplets."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import training_worlds
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chaincheck.errors import UsageError
+from chaincheck.items import group_triplets
+from chaincheck.training.examples import Example, collate, draw, run_order
+from chaincheck.training.recipe import read_recipe
+
+TRIPLETS = [
+    *group_triplets(training_worlds.triplets(20, variants=("real", "fict"))),
+    *group_triplets(training_worlds.triplets(6, variants=("decoy",))),
+]
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["real", "fict", "decoy"]), st.sampled_from([0.5, 1.0, 2.0]), min_size=1
+    ),
+    st.integers(0, 50),
+    st.integers(0, 5),
+)
+def test_a_mix_gives_each_variant_its_share(mix: dict[str, float], most: int, seed: int) -> None:
+    recipe = read_recipe({"mix": mix, "triplets": most})
+    chosen = draw(TRIPLETS, recipe, np.random.default_rng(seed))
+    counts = Counter(TRIPLETS[place].variant for place in chosen)
+    assert len(set(chosen)) == len(chosen)
+    assert counts.keys() <= mix.keys()
+    if most:
+        assert len(chosen) <= most
+    unit = max((counts[name] / share for name, share in mix.items()), default=0)
+    # Nobody has more than his share of the largest number, and rounding takes less than one.
+    assert all(
+        unit * share - counts[name] < 1 + share / min(mix.values()) for name, share in mix.items()
+    )
+
+
+def test_without_a_mix_every_triplet_is_taken() -> None:
+    assert draw(TRIPLETS, read_recipe({}), np.random.default_rng(0)) == list(range(len(TRIPLETS)))
+
+
+@given(st.integers(1, 4), st.integers(1, 6), st.integers(1, 3), st.integers(0, 9))
+def test_each_pass_sees_each_triplet_once_and_steps_are_whole(
+    passes: int, batch: int, accumulation: int, seed: int
+) -> None:
+    recipe = read_recipe({"passes": passes, "batch": batch, "accumulation": accumulation})
+    order = run_order(range(19), recipe, np.random.default_rng(seed))
+    step = batch * accumulation
+    assert len(order) == passes * 19 // step * step
+    for number in range(passes):
+        part = order[number * 19 : (number + 1) * 19]
+        assert len(set(part)) == len(part)
+    assert order == run_order(range(19), recipe, np.random.default_rng(seed))
+
+
+def test_a_step_that_is_larger_than_the_run_is_refused() -> None:
+    with pytest.raises(UsageError, match="one step takes 20"):
+        run_order(range(19), read_recipe({"batch": 20}), np.random.default_rng(0))
+
+
+def test_a_batch_holds_the_cells_one_after_another() -> None:
+    pytest.importorskip("torch")
+    examples = [
+        Example("p", "real", "q", {"A": (5, 6), "D": (7, 8, 9)}),
+        Example("r", "fict", "q", {"A": (1,), "D": (2, 3)}),
+    ]
+    batch = collate(("A", "D"))(examples)
+    assert batch["input_ids"].tolist() == [[5, 6, 0], [1, 0, 0], [7, 8, 9], [2, 3, 0]]
+    assert batch["last"].tolist() == [1, 0, 2, 1]
+    assert batch["members"] == ["p real", "r fict"]

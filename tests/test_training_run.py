@@ -1,0 +1,350 @@
+"""Training for real on tiny models: resumed as if never stopped, refused where it cannot be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+pytest.importorskip("peft")
+
+import tiny_language_models as tiny  # noqa: E402
+import training_worlds  # noqa: E402
+from safetensors.torch import load_file  # noqa: E402
+
+from chaincheck.errors import (  # noqa: E402
+    ChainCheckError,
+    IncompleteTriplet,
+    InvalidModel,
+    TrainingDiverged,
+    UnjudgeableItem,
+    UnwritableOutput,
+    UsageError,
+)
+from chaincheck.items import read_items, write_items  # noqa: E402
+from chaincheck.judges import open_judge  # noqa: E402
+from chaincheck.training import judge_trainer  # noqa: E402
+from chaincheck.training.recipe import Recipe, read_recipe  # noqa: E402
+from chaincheck.training.run import train  # noqa: E402
+
+SHORT: dict[str, Any] = {
+    "dtype": "float32",
+    "batch": 2,
+    "learning_rate": 3e-3,
+    "lora": {"rank": 4, "alpha": 8.0},
+}
+
+
+@pytest.fixture(autouse=True)
+def one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums in one order, and a cache of the test's own."""
+    monkeypatch.setenv("CHAINCHECK_CACHE", str(tmp_path / "cache"))
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.save(tmp_path_factory.mktemp("base") / "model", "llama")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return training_worlds.write(tmp_path_factory.mktemp("data") / "train.jsonl", 16)
+
+
+def recipe(**changes: Any) -> Recipe:
+    return read_recipe({**SHORT, **changes})
+
+
+def weights(folder: Path) -> dict[str, Any]:
+    return dict(load_file(folder / "adapter" / "adapter_model.safetensors"))
+
+
+def same(one: Path, other: Path) -> bool:
+    first, second = weights(one), weights(other)
+    return first.keys() == second.keys() and all(
+        torch.equal(first[name], second[name]) for name in first
+    )
+
+
+def metrics(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def stop_after(step: int, monkeypatch: pytest.MonkeyPatch, cause: BaseException) -> None:
+    """Let the run fail at the first batch after so many steps."""
+    before: Callable[..., Any] = judge_trainer.JudgeTrainer.compute_loss
+
+    def failing(self: Any, *given: Any, **named: Any) -> Any:
+        if self.state.global_step == step:
+            raise cause
+        return before(self, *given, **named)
+
+    monkeypatch.setattr(judge_trainer.JudgeTrainer, "compute_loss", failing)
+
+
+def test_the_loss_falls_and_the_base_stays_as_it_was(
+    base: Path, data: Path, tmp_path: Path
+) -> None:
+    before = (base / "model.safetensors").read_bytes()
+    settings = recipe(passes=8, objective="nominal", broken="C")
+    summary = train(str(base), data, tmp_path / "run", settings)
+    told = [line["loss"] for line in metrics(tmp_path / "run") if "loss" in line]
+    assert len(told) == summary.steps[0] == 64
+    assert sum(told[-4:]) < 0.5 * sum(told[:4])
+    assert (base / "model.safetensors").read_bytes() == before
+    assert summary.triplets == {"real": 128}
+    assert not (tmp_path / "run" / "checkpoints").exists()
+    names = {path.name for path in (tmp_path / "run" / "adapter").iterdir()}
+    assert names == {"adapter_config.json", "adapter_model.safetensors", "chaincheck_base.json"}
+    assert (
+        str(base.parent) not in (tmp_path / "run" / "adapter" / "adapter_config.json").read_text()
+    )
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_one_others(
+    base: Path, data: Path, tmp_path: Path
+) -> None:
+    for name, seed in (("one", 0), ("two", 0), ("three", 1)):
+        train(str(base), data, tmp_path / name, recipe(seed=seed))
+    assert same(tmp_path / "one", tmp_path / "two")
+    assert not same(tmp_path / "one", tmp_path / "three")
+
+
+@pytest.mark.parametrize("changes", [{}, {"lora": {"rank": 4, "alpha": 8.0, "dropout": 0.2}}])
+def test_an_interrupted_run_ends_as_one_that_never_was(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
+    settings = recipe(save_every=2, passes=2, **changes)
+    train(str(base), data, tmp_path / "whole", settings)
+    with monkeypatch.context() as patch:
+        stop_after(5, patch, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            train(str(base), data, tmp_path / "torn", settings)
+    assert not (tmp_path / "torn" / "adapter").exists()
+    train(str(base), data, tmp_path / "torn", settings)
+    assert same(tmp_path / "whole", tmp_path / "torn")
+    kept = ("step", "loss", "learning_rate", "score_A")
+    rows = [
+        [[line.get(key) for key in kept] for line in metrics(tmp_path / name) if "loss" in line]
+        for name in ("whole", "torn")
+    ]
+    assert rows[0] == rows[1]
+
+
+def test_two_batches_accumulated_are_one_of_twice_the_size(
+    base: Path, data: Path, tmp_path: Path
+) -> None:
+    train(str(base), data, tmp_path / "two", recipe(batch=2, accumulation=2))
+    train(str(base), data, tmp_path / "one", recipe(batch=4, accumulation=1))
+    first, second = weights(tmp_path / "two"), weights(tmp_path / "one")
+    # Adam's first steps are signs: a rounding error in a tiny gradient may grow, but not far.
+    assert max(float((first[name] - second[name]).abs().max()) for name in first) < 1e-4
+    losses = [
+        [line["loss"] for line in metrics(tmp_path / name) if "loss" in line]
+        for name in ("two", "one")
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["llama", "qwen3", "qwen3_5"])
+def test_the_score_of_training_is_the_judge_s(kind: str, data: Path, tmp_path: Path) -> None:
+    base = tiny.save(tmp_path / "base", kind)
+    train(str(base), data, tmp_path / "run", recipe(triplets=8))
+    (tmp_path / "judge.toml").write_text(
+        'kind = "causal"\nmodel = "base"\nadapter = "run/adapter"\nminimum_mass = 0\n', "utf-8"
+    )
+    items = [item for item in read_items(data) if item.cell in "ABD"][:12]
+    judged = {
+        one.item_id: one.score for one in open_judge(str(tmp_path / "judge.toml")).score(items)
+    }
+    seen: dict[str, float] = {}
+    before = judge_trainer.JudgeTrainer.train
+
+    def look(self: Any, **_: Any) -> None:
+        """In the place of training: score with the adapter's weights, as a step would."""
+        import peft
+
+        found = peft.utils.load_peft_weights(str(tmp_path / "run" / "adapter"), device="cpu")
+        peft.set_peft_model_state_dict(self.model, found)
+        self.model.eval()
+        gather = judge_trainer.collate(("A", "B", "D"))
+        by_pair = {example.pair_id: example for example in self.train_dataset}
+        with torch.inference_mode():
+            for pair, example in by_pair.items():
+                scores = self.scores(self.model, gather([example])).tolist()
+                for cell, score in zip("ABD", scores, strict=True):
+                    seen[f"{pair} {cell}"] = score
+
+    judge_trainer.JudgeTrainer.train = look  # type: ignore[method-assign]
+    try:
+        train(str(base), data, tmp_path / "again", recipe(triplets=16))
+    finally:
+        judge_trainer.JudgeTrainer.train = before  # type: ignore[method-assign]
+    compared = [
+        (seen[f"{item.pair_id} {item.cell}"], judged[item.item_id])
+        for item in items
+        if f"{item.pair_id} {item.cell}" in seen
+    ]
+    assert len(compared) == 12
+    assert max(abs(one - float(other or 0)) for one, other in compared) < 1e-4
+
+
+def test_validation_chooses_what_is_kept_and_stops_early(
+    base: Path, data: Path, tmp_path: Path
+) -> None:
+    held_out = training_worlds.write(tmp_path / "val.jsonl", 6, start=40, variants=("real", "fict"))
+    settings = recipe(eval_every=2, patience=2, passes=6)
+    summary = train(str(base), data, tmp_path / "run", settings, validation=held_out)
+    told = {line["step"]: line for line in metrics(tmp_path / "run") if "eval_sigma" in line}
+    best = max(told, key=lambda step: (told[step]["eval_sigma"], -step))
+    assert summary.kept == best
+    assert summary.final["sigma"] == told[best]["eval_sigma"]
+    assert summary.final["sigma"] == min(summary.final["real_sigma"], summary.final["fict_sigma"])
+    assert summary.steps[0] == min(best + 4, summary.steps[1]), "two validations without a better"
+
+
+def test_a_run_that_is_done_is_not_done_again(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = train(str(base), data, tmp_path / "run", recipe())
+    stop_after(0, monkeypatch, AssertionError("it trained again"))
+    assert train(str(base), data, tmp_path / "run", recipe()) == first
+    with pytest.raises(UsageError, match=r"another run \(recipe\.seed: 0 there, 1 now\)"):
+        train(str(base), data, tmp_path / "run", recipe(seed=1))
+
+
+def test_a_folder_that_holds_something_else_is_left_alone(
+    base: Path, data: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear", "utf-8")
+    with pytest.raises(UsageError, match="not empty"):
+        train(str(base), data, tmp_path / "mine", recipe())
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
+
+
+def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_its_batch(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = judge_trainer.JudgeTrainer.scores
+
+    def broken(self: Any, model: Any, inputs: Any) -> Any:
+        found = before(self, model, inputs)
+        return found * float("nan") if self.state.global_step == 3 else found
+
+    monkeypatch.setattr(judge_trainer.JudgeTrainer, "scores", broken)
+    with pytest.raises(TrainingDiverged, match="step 4") as raised:
+        train(str(base), data, tmp_path / "run", recipe(save_every=2))
+    assert raised.value.exit_code == 1
+    kept = json.loads((tmp_path / "run" / "diverged.json").read_text())
+    assert kept["step"] == 4
+    assert len(kept["triplets"]) == 2
+    assert len(kept["tokens"]) == 6
+    assert (tmp_path / "run" / "checkpoints" / "checkpoint-2" / "complete.json").is_file()
+
+
+@pytest.mark.parametrize(
+    "what", ["optimizer.pt", "adapter_model.safetensors", "trainer_state.json"]
+)
+def test_a_torn_checkpoint_is_passed_over(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    settings = recipe(save_every=2)
+    train(str(base), data, tmp_path / "whole", settings)
+    with monkeypatch.context() as patch:
+        stop_after(5, patch, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            train(str(base), data, tmp_path / "torn", settings)
+    torn = tmp_path / "torn" / "checkpoints" / "checkpoint-4" / what
+    torn.write_bytes(torn.read_bytes()[:-1])
+    train(str(base), data, tmp_path / "torn", settings)
+    assert same(tmp_path / "whole", tmp_path / "torn")
+
+
+def test_a_full_disk_leaves_the_last_checkpoint(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = torch.save
+
+    def full(value: Any, path: Any, *given: Any, **named: Any) -> None:
+        if "checkpoint-4" in str(path) and "optimizer" in str(path):
+            Path(path).write_bytes(b"half")
+            raise RuntimeError("PytorchStreamWriter failed writing file: No space left on device")
+        before(value, path, *given, **named)
+
+    settings = recipe(save_every=2)
+    with monkeypatch.context() as patch:
+        patch.setattr(torch, "save", full)
+        with pytest.raises(UnwritableOutput, match=r"checkpoint-4.*No space left"):
+            train(str(base), data, tmp_path / "run", settings)
+    left = [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()]
+    assert left == ["checkpoint-2"]
+    train(str(base), data, tmp_path / "run", settings)
+    train(str(base), data, tmp_path / "whole", settings)
+    assert same(tmp_path / "run", tmp_path / "whole")
+
+
+class TestRefusals:
+    def test_triplets_without_a_cell(self, base: Path, data: Path, tmp_path: Path) -> None:
+        lacking = tmp_path / "ab.jsonl"
+        write_items(lacking, [item for item in read_items(data) if item.cell in "AB"])
+        with pytest.raises(IncompleteTriplet, match="no cell D"):
+            train(str(base), lacking, tmp_path / "run", recipe())
+        assert not (tmp_path / "run").exists()
+
+    def test_a_question_on_both_sides(self, base: Path, data: Path, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match="also trained on"):
+            train(str(base), data, tmp_path / "run", recipe(), validation=data)
+
+    def test_a_mix_of_what_is_not_there(self, base: Path, data: Path, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match="fict"):
+            train(str(base), data, tmp_path / "run", recipe(mix={"real": 1.0, "fict": 1.0}))
+
+    def test_validations_without_triplets(self, base: Path, data: Path, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match="--validation"):
+            train(str(base), data, tmp_path / "run", recipe(eval_every=2))
+
+    def test_fewer_triplets_than_a_step_takes(self, base: Path, data: Path, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match="one step takes 34"):
+            train(str(base), data, tmp_path / "run", recipe(batch=17, accumulation=2))
+
+    @pytest.mark.parametrize("layer", ["embed_tokens", "lm_head"])
+    @pytest.mark.parametrize("tied", [True, False])
+    def test_an_adapter_on_embedding_or_head(
+        self, data: Path, tmp_path: Path, layer: str, tied: bool
+    ) -> None:
+        base = tiny.save(tmp_path / "base", "llama", tie_word_embeddings=tied)
+        settings = recipe(lora={"targets": ["q_proj", layer]})
+        with pytest.raises(InvalidModel, match=layer):
+            train(str(base), data, tmp_path / "run", settings)
+
+    def test_layers_that_are_not_there(self, base: Path, data: Path, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match=r"lora\.targets"):
+            train(str(base), data, tmp_path / "run", recipe(lora={"targets": ["no_such_layer"]}))
+
+    def test_a_base_without_answer_words(self, data: Path, tmp_path: Path) -> None:
+        words = tiny.tokenizer(words=("the", "of"))
+        folder = tmp_path / "base"
+        tiny.model("llama", len(words) + 7).save_pretrained(folder)
+        words.save_pretrained(folder)
+        prompt = tmp_path / "prompt.toml"
+        prompt.write_text(
+            'user = "{question} {passages}"\npassage = "{text}"\nyes = ["yes"]\nno = ["no"]\n'
+        )
+        with pytest.raises(UsageError, match="no single token that reads yes"):
+            train(str(folder), data, tmp_path / "run", recipe(prompt=str(prompt)))
+
+    def test_a_prompt_longer_than_the_context(self, data: Path, tmp_path: Path) -> None:
+        base = tiny.save(tmp_path / "base", "llama", max_position_embeddings=64)
+        with pytest.raises(UnjudgeableItem, match="the model takes 64"):
+            train(str(base), data, tmp_path / "run", recipe())
+
+    def test_a_model_that_is_not_here(self, data: Path, tmp_path: Path) -> None:
+        with pytest.raises(ChainCheckError, match="smollm2"):
+            train("smollm2", data, tmp_path / "run", recipe())
