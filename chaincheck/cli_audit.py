@@ -140,7 +140,10 @@ def batch(*, replays: str, out: str, explain: bool, level: float, json_path: str
 
     refuse_clashes([out, None if json_path == "-" else json_path], [replays])
     summary = audit_lines(replays, out, explain=explain, level=level, progress=_progress)
-    emit(summary.to_text, summary.to_json, json_path)
+    if json_path is None:
+        tell(summary.to_text(), out)
+    else:
+        emit(summary.to_text, summary.to_json, json_path)
     if summary.invalid:
         sys.stdout.flush()
         raise click.exceptions.Exit(2)

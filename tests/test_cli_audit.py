@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -101,6 +103,24 @@ def test_batch(replays: dict[str, Path], tmp_path: Path, capsys: Capture) -> Non
     assert "line 5: NOT_JSON at $" in capsys.readouterr().out
     assert len(out.read_bytes().splitlines()) == 5
     refused(["audit", "batch", str(source), "--out", str(source)], capsys)
+
+
+def test_batch_through_pipes(tmp_path: Path) -> None:
+    raw = b"\n".join(encode_replay(claims_case(name)) for name in CASES)
+    command = [sys.executable, "-m", "chaincheck", "audit", "batch", "/dev/stdin"]
+    done = subprocess.run(
+        [*command, "--out", "/dev/stdout"], input=raw, capture_output=True, check=False, timeout=60
+    )
+    assert done.returncode == 0
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["id"] for one in found] == [f"bridge-{name}" for name in CASES]
+    assert b"4 replays audited" in done.stderr
+    missing = tmp_path / "none" / "out.jsonl"
+    done = subprocess.run(
+        [*command, "--out", str(missing)], input=raw, capture_output=True, check=False, timeout=60
+    )
+    assert done.returncode == 2
+    assert str(missing).encode() in done.stderr
 
 
 def test_a_new_replay_is_unknown_until_it_is_filled_in(tmp_path: Path, capsys: Capture) -> None:

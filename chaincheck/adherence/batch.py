@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -153,8 +154,8 @@ def audit_lines(
     tally = Tally()
     part = _part_path(path, out, explain)
     encode = msgspec.json.Encoder().encode
-    with _open_part(part) as file:
-        done = _take_up(file, tally, part)
+    with _open_part(part, out) as file:
+        done = _take_up(file, tally, out)
         lines = _from(replay_lines(path), done)
         for number, raw in progress(lines, what="audited", start=done):
             report = audit_line(raw, path=path, line=number, explain=explain)
@@ -164,7 +165,7 @@ def audit_lines(
                 if tally.count % _FLUSH == 0:
                     file.flush()
             except OSError as cause:
-                raise UnwritableOutput(part, cause) from None
+                raise UnwritableOutput(out, cause) from None
         _hand_over(file, out, part)
     return tally.summary(level)
 
@@ -175,9 +176,13 @@ def _from(lines: Iterator[tuple[int, bytes]], done: int) -> Iterator[tuple[int, 
             yield line
 
 
-def _part_path(path: PathLike, out: PathLike, explain: bool) -> Path:
-    """Name the partial file after all that decides what is in it."""
+def _part_path(path: PathLike, out: PathLike, explain: bool) -> Path | None:
+    """Name the partial file after all that decides what is in it; None beside a pipe."""
+    if Path(out).absolute().as_posix().startswith(("/dev/", "/proc/")):
+        return None
     target = Path(os.path.realpath(out))
+    if target.exists() and not target.is_file():
+        return None
     digest = hashlib.sha256(f"{REPORT_SCHEMA} {__version__} {explain}".encode())
     source = Path(path)
     if source.is_file():
@@ -193,20 +198,25 @@ def _part_path(path: PathLike, out: PathLike, explain: bool) -> Path:
 
 
 @contextlib.contextmanager
-def _open_part(part: Path) -> Iterator[IO[bytes]]:
-    """Open the partial file for one process at a time."""
+def _open_part(part: Path | None, out: PathLike) -> Iterator[IO[bytes]]:
+    """Open the partial file for one process at a time, or a nameless one."""
     try:
-        file = part.open("a+b", buffering=_CHUNK)
+        file: IO[bytes]
+        if part is None:
+            file = tempfile.TemporaryFile()  # noqa: SIM115 -- closed below
+        else:
+            file = part.open("a+b", buffering=_CHUNK)
     except OSError as cause:
-        raise UnwritableOutput(part, cause) from None
+        raise UnwritableOutput(out, cause) from None
     try:
-        _lock(file, part)
+        if part is not None:
+            _lock(file, part)
         yield file
     finally:
         try:
             file.close()  # what was audited is kept, also after Ctrl-C
         except OSError as cause:
-            raise UnwritableOutput(part, cause) from None
+            raise UnwritableOutput(out, cause) from None
 
 
 def _lock(file: IO[bytes], part: Path) -> None:
@@ -220,7 +230,7 @@ def _lock(file: IO[bytes], part: Path) -> None:
         raise LogInUse(part, None) from None
 
 
-def _take_up(file: IO[bytes], tally: Tally, part: Path) -> int:
+def _take_up(file: IO[bytes], tally: Tally, out: PathLike) -> int:
     """Count the reports that are there, and cut off one that was half written."""
     file.seek(0)
     done = whole = 0
@@ -237,16 +247,17 @@ def _take_up(file: IO[bytes], tally: Tally, part: Path) -> int:
         file.seek(whole)
         file.truncate()
     except OSError as cause:
-        raise UnwritableOutput(part, cause) from None
+        raise UnwritableOutput(out, cause) from None
     return done
 
 
-def _hand_over(file: IO[bytes], out: PathLike, part: Path) -> None:
+def _hand_over(file: IO[bytes], out: PathLike, part: Path | None) -> None:
     """Write the output from the partial file, and remove that."""
     file.flush()
     file.seek(0)
     with open_output(out) as target:
         while chunk := file.read(_CHUNK):
             target.write(chunk)
-    with contextlib.suppress(OSError):
-        part.unlink()
+    if part is not None:
+        with contextlib.suppress(OSError):
+            part.unlink()
