@@ -20,6 +20,7 @@ import pytest
 
 from chaincheck.items import Item, read_items
 from chaincheck.judges import open_judge
+from chaincheck.judges.base import Judgment
 from chaincheck.judges.server import ServerJudge
 from chaincheck.pipeline import build_file
 
@@ -99,7 +100,23 @@ def test_the_server_says_what_the_model_says(
         print(f"scores apart from the plain ones: mean {mean:.1e}, most {max(apart):.1e}")
     if widths:
         print(f"bounds apart: mean {sum(widths) / len(widths):.2f}, most {max(widths):.2f}")
+    print(turned_around(items, judgments, plain))
     assert max(apart, default=0.0) <= TOLERANCE
+
+
+def turned_around(items: list[Item], judgments: list[Judgment], plain: list[float]) -> str:
+    """Count the pairs of cells of a triplet that the server puts in another order."""
+    scored = [
+        (item.pair_id, judgment.score, score)
+        for item, judgment, score in zip(items, judgments, plain, strict=True)
+        if judgment.score is not None
+    ]
+    pairs = [
+        (one[1] - other[1]) * (one[2] - other[2])
+        for one, other in itertools.combinations(scored, 2)
+        if one[0] == other[0] and one[1] is not None and other[1] is not None
+    ]
+    return f"{sum(pair <= 0 for pair in pairs)} of {len(pairs)} pairs of cells turned around"
 
 
 def test_asked_again_it_says_the_same(judge: ServerJudge, items: list[Item]) -> None:

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -44,6 +45,12 @@ def session(request: pytest.FixtureRequest) -> str:
 def judge_at(address: str, session: str, fault: str = "none", **keys: Any) -> ServerJudge:
     settings = {"url": f"{address}/{fault}/{session}/v1", "model": "tiny", "mode": "top"}
     return open_server_judge({**settings, "retries": 0, **keys}, Path())
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
 
 
 def seen(address: str, session: str, fault: str = "none") -> list[dict[str, Any]]:
@@ -257,6 +264,12 @@ class TestOrder:
         assert [one.item_id for one in replay.score(make_items(5))] == [f"i{k}" for k in range(5)]
         assert given == [f"i{k}" for k in range(len(given))]
 
+    def test_a_port_where_nobody_listens_is_told(self) -> None:
+        keys = {"url": f"http://127.0.0.1:{free_port()}/v1", "model": "m", "mode": "top"}
+        judge = open_server_judge({**keys, "retries": 0}, Path())
+        with pytest.raises(ServerFailed, match=r"no connection: is the server running\?"):
+            list(judge.score([make_item(1)]))
+
     def test_nobody_is_asked_about_nothing(self) -> None:
         judge = open_server_judge(
             {"url": "http://127.0.0.1:9/v1", "model": "m", "mode": "top"}, Path()
@@ -286,6 +299,7 @@ class TestIdentity:
             ({"top_logprobs": 5}, ["request.top_logprobs"]),
             ({"seed": 1}, ["request.seed"]),
             ({"request": {"top_k": 1}}, ["request.top_k"]),
+            ({"omit": ["seed"]}, ["request.seed"]),
             ({"special_tokens": []}, ["special_tokens"]),
             ({"minimum_mass": 0.1}, ["minimum_mass"]),
             (ONE_EACH, None),
@@ -409,7 +423,8 @@ sys.exit(main(sys.argv[1:]))
         write_items(tmp_path / "data.jsonl", items)
         (tmp_path / "judge.toml").write_text(
             f'kind = "server"\nurl = "{address}/slow-each/{session}/v1"\nmodel = "tiny"\n'
-            'mode = "top"\nyes_tokens = ["Yes"]\nno_tokens = ["No"]\nminimum_mass = 0\nconcurrency = 2\n'
+            'mode = "top"\nyes_tokens = ["Yes"]\nno_tokens = ["No"]\nminimum_mass = 0\n'
+            "concurrency = 2\n"
         )
         words = "score --data data.jsonl --judge judge.toml --log log --live --out s.jsonl"
         command = [sys.executable, "-m", "chaincheck", *words.split()]

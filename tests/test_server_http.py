@@ -3,6 +3,8 @@ from __future__ import annotations
 import email.utils
 import json
 import random
+import socket
+import ssl
 
 import pytest
 from hypothesis import given
@@ -35,6 +37,30 @@ class TestPatience:
     ) -> None:
         pause = Patience().pause(1, asked, drawn)
         assert min(max(asked, 0), 120) <= pause <= min(max(asked, 0), 120) + 0.25
+
+
+@pytest.mark.parametrize(
+    ("cause", "told"),
+    [
+        (ssl.SSLCertVerificationError(1, "self-signed"), "certificate is not trusted"),
+        (socket.gaierror(socket.EAI_NONAME, "unknown"), "no machine of this name"),
+        (socket.gaierror(socket.EAI_AGAIN, "try again"), None),
+        (ConnectionRefusedError(), None),
+        (ssl.SSLEOFError(8, "eof"), None),
+    ],
+)
+def test_what_will_fail_again_is_told_from_what_may_not(cause: OSError, told: str | None) -> None:
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        cause.verify_message = "self-signed"
+    try:
+        try:
+            raise cause
+        except OSError as inner:
+            raise RuntimeError("of the library") from inner
+    except RuntimeError as outer:
+        found = server_http._hopeless(outer)
+    assert (found is None) == (told is None)
+    assert told is None or told in found[0]
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,7 @@ class TestKeys:
             ({"mode": "ids", "yes_ids": list(range(100)), "no_ids": list(range(100, 150))}, "128"),
             ({"request": {"model": "other"}}, "may not hold 'model'"),
             ({"request": {"stream": True}}, "may not hold 'stream'"),
+            ({"omit": ["model"]}, "Invalid enum value 'model'"),
             ({"prompt": "sufficency"}, "Did you mean 'sufficiency'"),
             ({"tokenizer": "not-there"}, "not-there"),
         ],
@@ -212,8 +213,10 @@ class TestKeys:
         self, mode: str, longest: int
     ) -> None:
         assert read(mode=mode).body()["max_tokens"] == longest
-        own = read(mode=mode, request={"max_completion_tokens": 5}).body()
-        assert own["max_completion_tokens"] == 5 and "max_tokens" not in own
+        more = {"request": {"max_completion_tokens": 5}, "omit": ["max_tokens", "temperature"]}
+        own = read(mode=mode, **more).body()
+        assert own["max_completion_tokens"] == 5 and own["seed"] == 0
+        assert "max_tokens" not in own and "temperature" not in own
 
     def test_opening_imports_nothing_that_asks(self) -> None:
         import subprocess

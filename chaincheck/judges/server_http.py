@@ -145,7 +145,7 @@ async def open_client(
         headers["Authorization"] = f"Bearer {key}"
     async with httpx2.AsyncClient(
         headers=headers,
-        timeout=httpx2.Timeout(patience.timeout),
+        timeout=None,  # of its own, for each step; the deadline in _once is for all of them
         limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
         follow_redirects=False,
         trust_env=False,
@@ -191,7 +191,7 @@ class Client:
                         f"{failure} (asked {times})",
                         endpoint=url,
                         item=item,
-                        remedy="What was judged before is kept in the log: run it again later",
+                        remedy="Run it again later: what the log holds is not asked again",
                     ) from None
                 pause = self.patience.pause(attempt, failure.after, self._random.random())
             await anyio.sleep(pause)
@@ -221,13 +221,10 @@ class Client:
             raise _TryAgain(
                 f"no whole reply within {self.patience.timeout:g} seconds ({len(got):,} bytes came)"
             ) from None
-        except httpx2.TimeoutException:
-            raise _TryAgain(f"no reply within {self.patience.timeout:g} seconds") from None
         except httpx2.TransportError as cause:
             if hopeless := _hopeless(cause):
-                raise ServerFailed(
-                    hopeless, endpoint=url, item=item, remedy="Correct the judge's url"
-                ) from None
+                problem, remedy = hopeless
+                raise ServerFailed(problem, endpoint=url, item=item, remedy=remedy) from None
             raise _TryAgain(_broken(cause)) from None
 
     def _check(
@@ -325,14 +322,17 @@ def _seconds(header: str | None, now: float) -> float | None:
         return None
 
 
-def _hopeless(cause: BaseException) -> str | None:
-    """Say why a connection will fail again, if it will."""
+def _hopeless(cause: BaseException) -> tuple[str, str] | None:
+    """Say why a connection will fail again, if it will, and what to do about it."""
     seen: BaseException | None = cause
     for _ in range(8):
         if isinstance(seen, ssl.SSLCertVerificationError):
-            return f"the server's certificate is not trusted: {said_by(seen.verify_message)}"
-        if isinstance(seen, socket.gaierror):
-            return "no machine of this name is known"
+            return (
+                f"the server's certificate is not trusted: {said_by(seen.verify_message)}",
+                "Have this machine trust who issued it, or name the host that it was issued for",
+            )
+        if isinstance(seen, socket.gaierror) and seen.errno == socket.EAI_NONAME:
+            return "no machine of this name is known", "Correct the judge's url"
         seen = seen and (seen.__cause__ or seen.__context__)
     return None
 

@@ -18,6 +18,8 @@
                            those of ``tokenizer``, or those in common use, by default
 ``minimum_mass``           probability that yes and no must have together; below, none is judged
 ``request``                further fields of the request, such as ``chat_template_kwargs``
+``omit``                   fields that the server does not take: of "seed", "temperature" and
+                           "max_tokens"
 ``seed``                   sent with each request
 ``revision``               what is served, in your words; see below
 ``name``                   name for tables
@@ -92,6 +94,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     special_tokens: tuple[str, ...] | None = None
     minimum_mass: float = 0.05
     request: dict[str, Any] = {}
+    omit: tuple[Literal["seed", "temperature", "max_tokens"], ...] = ()
     seed: int = 0
     revision: str | None = None
     name: str | None = None
@@ -121,6 +124,7 @@ class ServerSettings:
         all_ids: whether these are all ids of the vocabulary that read as an answer word.
         specials: texts to break in passages.
         request: further fields of the request.
+        omit: fields to leave out of it.
     """
 
     url: str
@@ -139,6 +143,7 @@ class ServerSettings:
     specials: tuple[str, ...] = COMMON_SPECIALS
     minimum_mass: float = 0.05
     request: Mapping[str, Any] = field(default_factory=dict)
+    omit: tuple[str, ...] = ()
     seed: int = 0
     revision: str | None = None
     api_key_env: str | None = None
@@ -157,9 +162,8 @@ class ServerSettings:
         In mode "ids" without ids of our own the server's are added when they are known.
         """
         longest = _TOKENS_OF_A_NUMBER if self.mode == "json" else 1
-        body: dict[str, Any] = {"temperature": 0, "seed": self.seed}
-        if "max_completion_tokens" not in self.request:
-            body["max_tokens"] = longest
+        body: dict[str, Any] = {"temperature": 0, "seed": self.seed, "max_tokens": longest}
+        body = {key: value for key, value in body.items() if key not in self.omit}
         if self.mode == "json":
             body["response_format"] = _number_format()
         elif self.api == "chat":
@@ -293,6 +297,7 @@ def read_settings(keys: Mapping[str, Any], folder: Path) -> ServerSettings:
         specials=specials if prompt.special_tokens == "escape" else (),
         minimum_mass=file.minimum_mass,
         request=file.request,
+        omit=file.omit,
         seed=file.seed,
         revision=file.revision,
         api_key_env=file.api_key_env,
