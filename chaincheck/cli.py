@@ -31,7 +31,7 @@ from chaincheck.cli_options import (
     plot_option,
     tell,
 )
-from chaincheck.cli_release import gate, merge
+from chaincheck.cli_release import card, gate, merge
 from chaincheck.cli_train import train
 from chaincheck.errors import MeasuredFailure
 from chaincheck.items import VARIANTS
@@ -268,7 +268,7 @@ def book(profile: str | None, out: str | None, root: str) -> None:
     tell(str(build_book(Path(root), profile=profile, out=Path(out) if out else None)))
 
 
-for _other in (compare, noise, power, closed_book, injection, model, train, merge, gate, audit):
+for _other in (compare, noise, power, closed_book, injection, model, train, merge, gate, card, audit):
     command.add_command(_other)
 
 

@@ -11,7 +11,7 @@ import click
 from chaincheck.cli_options import INPUT, OUTPUT, emit, examples, json_option, tell
 from chaincheck.errors import UsageError
 
-__all__ = ["gate", "merge"]
+__all__ = ["card", "gate", "merge"]
 
 _T = TypeVar("_T")
 
@@ -29,6 +29,7 @@ def _progress(items: Iterable[_T], what: str, total: int) -> Iterable[_T]:
 @click.command(
     epilog=examples(
         "chaincheck merge base --adapter run/adapter --out merged",
+        "chaincheck merge base --adapter a --out merged --compare-on t.jsonl --judge base.toml",
         "chaincheck merge base --adapter run/adapter --audit-only theirs",
         "chaincheck merge base --adapter run/adapter --restore theirs --out whole",
         "chaincheck merge base --adapter a --audit-only theirs --rename model.=text. --json -",
@@ -51,6 +52,15 @@ def _progress(items: Iterable[_T], what: str, total: int) -> Iterable[_T]:
     help="Tensor names that start so in MERGED start so in the base; may be repeated.",
 )
 @click.option("--base-called", help="What the adapter calls this base, if not as its folder.")
+@click.option(
+    "--compare-on",
+    type=INPUT,
+    metavar="DATA",
+    help="Score these items by base + adapter and by the merged model, and report both.",
+)
+@click.option(
+    "--judge", type=INPUT, help="Causal judge (.toml) to compare with: prompt, precision, device."
+)
 @json_option
 def merge(
     *,
@@ -61,6 +71,8 @@ def merge(
     restore: str | None,
     rename: Sequence[str],
     base_called: str | None,
+    compare_on: str | None,
+    judge: str | None,
     json_path: str | None,
 ) -> None:
     """Merge a LoRA adapter into BASE and account for every tensor, or audit another's merge.
@@ -74,11 +86,19 @@ def merge(
     from chaincheck.training import merge as merging
     from chaincheck.training.adapter import open_adapter
     from chaincheck.training.audit import audit
+    from chaincheck.training.score_drift import causal_comparison
 
     def to_json(plain: dict[str, Any]) -> str:
         return msgspec.json.format(msgspec.json.encode(plain), indent=1).decode()
 
     _check_use(adapter, out, audit_only, restore, rename)
+    if compare_on and (audit_only or not adapter):
+        raise UsageError(
+            "--compare-on needs an adapter, and a model that is written",
+            remedy="See chaincheck merge --help",
+        )
+    if judge and not compare_on:
+        raise UsageError("--judge is for --compare-on", remedy="See chaincheck merge --help")
     renames = dict(_renaming(one) for one in rename)
     if audit_only:
         change = open_adapter(adapter) if adapter else None
@@ -88,6 +108,9 @@ def merge(
             raise found.failure()
         return
     assert out is not None
+    compare = (
+        causal_comparison(compare_on, base, adapter, judge) if compare_on and adapter else None
+    )
     if restore:
         done = merging.restore(
             base,
@@ -96,11 +119,14 @@ def merge(
             adapter=adapter,
             renames=renames,
             base_called=base_called,
+            compare=compare,
             progress=_progress,
         )
     else:
         assert adapter is not None
-        done = merging.merge(base, adapter, out, base_called=base_called, progress=_progress)
+        done = merging.merge(
+            base, adapter, out, base_called=base_called, compare=compare, progress=_progress
+        )
     emit(done.to_text, lambda: to_json(done.to_dict()), json_path)
 
 
@@ -191,3 +217,20 @@ def gate_check(plan_path: str, json_path: str | None) -> None:
     emit(verdict.to_text, lambda: sealed_json(verdict.to_dict()), json_path)
     if not verdict.passed:
         raise verdict.failure()
+
+
+@click.command(epilog=examples("chaincheck card merged --run run --verdict verdict.json"))
+@click.argument("merged", type=INPUT)
+@click.option("--run", required=True, type=INPUT, help="Folder of the training run.")
+@click.option(
+    "--verdict", required=True, type=INPUT, help="What chaincheck gate check --json wrote."
+)
+@click.option("--out", type=OUTPUT, help="The card; by default README.md of MERGED.")
+def card(merged: str, run: str, verdict: str, out: str | None) -> None:
+    """Write the model card of MERGED from the records of its training, merge and gate.
+
+    Refused where a record is missing, was changed, or is of another model.
+    """
+    from chaincheck.training.card import write_card
+
+    tell(f"{write_card(merged, run, verdict, out)}: written", out)

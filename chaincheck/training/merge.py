@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from chaincheck import __version__
+from chaincheck import __version__, models
 from chaincheck.errors import InvalidModel, MissingExtra, PathLike
 from chaincheck.models import file_hash, weights_hash
 from chaincheck.training.adapter import Adapter, Target, open_adapter, place_on
@@ -37,13 +37,14 @@ from chaincheck.training.write_shards import write_index, write_safetensors
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["PROVENANCE", "Merge", "check_base", "merge", "restore"]
+__all__ = ["BASE_PREFIX", "PROVENANCE", "Merge", "check_base", "merge", "restore"]
 
 PROVENANCE = "chaincheck_merge.json"
 """File in a merged folder that says what it was made of, and what the audit found."""
 
-_README = "README.md"
-_BASE_README = "BASE_README.md"
+BASE_PREFIX = "BASE_"
+"""What stands before the names of the base's own card and provenance in a merged folder."""
+
 # What a class of a part of the model drops on loading: prediction layers and the visual tower.
 _RESTORABLE = ("mtp.", "model.mtp.", "model.visual.", "visual.")
 
@@ -350,7 +351,8 @@ def _carry_over(base: Path, part: Path, taken: set[str]) -> tuple[dict[str, str]
         if name.name.endswith(WEIGHT_SUFFIXES) or name.name.endswith(".index.json"):
             left_out.append(str(name))
             continue
-        target = part / (_BASE_README if str(name) == _README else name)
+        about_base = str(name) in {"README.md", models.PROVENANCE}
+        target = part / (f"{BASE_PREFIX}{name}" if about_base else name)
         target.parent.mkdir(parents=True, exist_ok=True)
         copied[str(target.relative_to(part))] = copy_file(source, target)
     return copied, left_out

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from chaincheck.errors import UsageError
-from chaincheck.items import Item, group_triplets
+from chaincheck.errors import InvalidScore, PathLike, UnreadableFile, UsageError
+from chaincheck.items import Item, group_triplets, read_items
 
-__all__ = ["ScoreDrift", "Scorer", "measure_drift"]
+__all__ = ["ScoreDrift", "Scorer", "causal_comparison", "causal_scorer", "measure_drift"]
 
 Scorer = Callable[[Sequence[Item]], Iterable[float]]
 """Gives one finite score an item, in order."""
@@ -99,3 +101,75 @@ def measure_drift(items: Sequence[Item], first: Scorer, second: Scorer) -> Score
         compared=compared,
         flips=flips,
     )
+
+
+def causal_scorer(keys: Mapping[str, Any], folder: PathLike) -> Scorer:
+    """A scorer that opens a causal judge, asks it, and lets go of it.
+
+    Args:
+        keys: the keys of the judge's TOML file but ``kind``.
+        folder: what relative paths in it are relative to.
+    """
+
+    def score(items: Sequence[Item]) -> list[float]:
+        from chaincheck.judges.causal import open_causal
+
+        found = []
+        for judgment in open_causal(keys, Path(folder)).score(items):
+            if judgment.score is None:
+                raise InvalidScore(
+                    "the judge could only bound this score", path=folder, item=judgment.item_id
+                )
+            found.append(judgment.score)
+        return found
+
+    return score
+
+
+def _read_keys(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as cause:
+        raise UnreadableFile(
+            f"is no TOML file that can be read: {cause}", path=path, remedy="Name a judge's file"
+        ) from None
+
+
+def causal_comparison(
+    data: PathLike, base: PathLike, adapter: PathLike, judge: PathLike | None = None
+) -> Callable[[Path], ScoreDrift]:
+    """Say how a merged folder is to be held against base and adapter.
+
+    Args:
+        data: a file of items, whole triplets.
+        base: the base's folder.
+        adapter: the adapter's folder.
+        judge: TOML file of a causal judge, for prompt, precision and device; its model and its
+            adapter are not used.
+
+    Returns:
+        A function of the merged folder.
+
+    Raises:
+        InputError: a file cannot be read.
+        UsageError: the judge is of another kind.
+    """
+    keys: dict[str, Any] = {}
+    folder = Path(judge).parent if judge is not None else Path()
+    if judge is not None:
+        keys = _read_keys(Path(judge))
+        if keys.pop("kind", None) != "causal":
+            raise UsageError(
+                f"{judge} is no judge of kind 'causal'", remedy="Name the judge to merge"
+            )
+    keys = {key: value for key, value in keys.items() if key not in {"adapter", "revision"}}
+    items = list(read_items(data))
+    both = {"model": str(Path(base).resolve()), "adapter": str(Path(adapter).resolve())}
+
+    def compare(merged: Path) -> ScoreDrift:
+        alone = {"model": str(merged.resolve())}
+        return measure_drift(
+            items, causal_scorer(keys | both, folder), causal_scorer(keys | alone, folder)
+        )
+
+    return compare
