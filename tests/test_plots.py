@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree
 from pathlib import Path
 
 import numpy as np
@@ -94,3 +95,36 @@ def test_a_figure_that_cannot_be_written_leaves_nothing(
     with pytest.raises(UnwritableOutput):
         plots.save(figure, tmp_path / "none" / "a.svg")
     assert not any(tmp_path.iterdir())
+
+
+ODD_NAMES = [
+    "$\\frac$", "$x", "\\frac{1}{0}", "_hidden", "_", "a\nb", "tab\there", "\x1b[31mred",
+    "\x00\x01", "<b>&amp;", "漢字 عربى", "e\u0301\u200b", "\udcff", "x" * 250, "𝔘", " ",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [*((name, ".svg") for name in ODD_NAMES), (ODD_NAMES[0], ".png"), (ODD_NAMES[0], ".pdf")],
+)
+def test_no_name_breaks_a_figure(tmp_path: Path, name: str, suffix: str) -> None:
+    """Names of files, judges and variants come from users; none may be read as markup."""
+    ends = np.arange(12.0)
+    cells = [CellScores("f", variant, ends + 2, ends + 1, ends) for variant in ("real", name)]
+    found = {name: measure_all(cells, resamples=100), f"{name} ": measure_all(cells[1:])}
+    for figure in (plots.effects(found), plots.effect_plane(found)):
+        out = tmp_path / f"plot{suffix}"
+        plots.save(figure, out)
+        if suffix == ".svg":
+            xml.etree.ElementTree.fromstring(out.read_bytes())
+        (legend,) = figure.legends
+        assert len(legend.get_texts()) == 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_interval_without_ends_is_a_dot(tmp_path: Path) -> None:
+    one = CellScores("f", "real", np.array([3.0]), np.array([2.0]), np.array([1.0]))
+    figure = plots.effects({"one": measure_all([one])})
+    plots.save(figure, tmp_path / "one.svg")
+    assert all(np.isfinite(panel.get_xlim()).all() for panel in figure.axes)
