@@ -147,3 +147,14 @@ def test_a_terminal_gets_no_control_character() -> None:
     recorded = _with(recorded, protocol=protocol)
     text = report_text(recorded, audit(recorded.replay))
     assert all(ch.isprintable() for ch in text.replace("\n", ""))
+
+
+def test_an_atom_that_was_read_very_often_fills_no_screen() -> None:
+    recorded = claims_case("C")
+    one = next(one for one in recorded.replay.annotations if one.atom == "j_designed")
+    several = msgspec.structs.replace(one, evidence=one.evidence * 500)
+    recorded = _with(recorded, annotations=(*recorded.replay.annotations, *[several] * 500))
+    found = audit(recorded.replay)
+    assert len(report_text(recorded, found)) < 5_000
+    assert "j_designed: 497 more annotations" in report_text(recorded, found)
+    assert "and 489 more" in report_page(recorded, found)

@@ -201,11 +201,9 @@ def _part_path(path: PathLike, out: PathLike, explain: bool) -> Path | None:
 def _open_part(part: Path | None, out: PathLike) -> Iterator[IO[bytes]]:
     """Open the partial file for one process at a time, or a nameless one."""
     try:
-        file: IO[bytes]
-        if part is None:
-            file = tempfile.TemporaryFile()  # noqa: SIM115 -- closed below
-        else:
-            file = part.open("a+b", buffering=_CHUNK)
+        file: IO[bytes] = (
+            part.open("a+b", buffering=_CHUNK) if part is not None else tempfile.TemporaryFile()  # noqa: SIM115 -- closed below
+        )
     except OSError as cause:
         raise UnwritableOutput(out, cause) from None
     try:

@@ -19,6 +19,7 @@ from chaincheck.adherence.wording import because, open_reason
 
 __all__ = ["report_page"]
 
+_MOST_SHOWN = 12  # readings of one atom, side by side
 _MARKS = {"SATISFIED": "✓", "VIOLATED": "✗", "UNKNOWN": "?"}
 _DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 _POLICY = f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
@@ -175,6 +176,8 @@ def _readings(replay: Replay, atom: str) -> str:
         for at, one in enumerate(replay.annotations)
         if one.atom == atom
     ]
+    if len(said) > _MOST_SHOWN:
+        said[_MOST_SHOWN:] = [f"and {len(said) - _MOST_SHOWN} more"]
     return " ".join(said) or element("em", "not annotated")
 
 

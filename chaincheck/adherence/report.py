@@ -19,6 +19,7 @@ from chaincheck.adherence.wording import because, open_reason, plain
 __all__ = ["REPORT_SCHEMA", "encode_report", "report_document", "report_text"]
 
 REPORT_SCHEMA = "chaincheck.report/1"
+_MOST_SHOWN = 4
 
 
 def _classes(findings: Iterable[Finding | None]) -> list[str]:
@@ -111,10 +112,13 @@ def _gold(replay: Replay, gold: str | None) -> str:
 
 
 def _quotes(replay: Replay, atom: str) -> Iterator[str]:
-    for annotation in replay.annotations:
-        if annotation.atom == atom and annotation.value != "UNKNOWN":
-            where = ", ".join(_quote(span) for span in annotation.evidence)
-            yield f"    {annotation.atom} = {annotation.value}: {where or 'nothing to quote'}"
+    read = [one for one in replay.annotations if one.atom == atom and one.value != "UNKNOWN"]
+    for one in read[:_MOST_SHOWN]:
+        where = [_quote(span) for span in one.evidence[:_MOST_SHOWN]]
+        where += ["…"] if len(one.evidence) > _MOST_SHOWN else []
+        yield f"    {atom} = {one.value}: {', '.join(where) or 'nothing to quote'}"
+    if len(read) > _MOST_SHOWN:
+        yield f"    {atom}: {len(read) - _MOST_SHOWN} more annotations"
 
 
 def _quote(span: Span) -> str:
