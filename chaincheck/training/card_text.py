@@ -54,14 +54,14 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in lines)
 
 
-def _number(value: float | None) -> str:
-    return "n/a" if value is None else f"{value:+.3f}"
+def _number(value: float | None, sign: str = "+") -> str:
+    return "n/a" if value is None else f"{value:{sign}.3f}"
 
 
-def _with_ends(value: float | None, ends: Sequence[float | None] | None) -> str:
+def _with_ends(value: float | None, ends: Sequence[float | None] | None, sign: str = "+") -> str:
     if not ends or None in ends:
-        return f"{_number(value)} (no interval)"
-    return f"{_number(value)} \\[{_number(ends[0])}, {_number(ends[1])}\\]"
+        return f"{_number(value, sign)} (no interval)"
+    return f"{_number(value, sign)} \\[{_number(ends[0], sign)}, {_number(ends[1], sign)}\\]"
 
 
 def _level(row: Mapping[str, Any]) -> str:
@@ -170,7 +170,11 @@ def _measured(records: CardRecords) -> Iterator[str]:
             difference = pairs[key]["difference"][name]
             ends = f"contrast_{ci}" if name == "selectivity" else None
             cells = [
-                _with_ends(one[name], one[ends] if ends else one[f"kit_{ci}"][name])
+                _with_ends(
+                    one[name],
+                    one[ends] if ends else one[f"kit_{ci}"][name],
+                    "" if name == "nominal" else "+",
+                )
                 for one in (base[key], row)
             ]
             rows.append(
@@ -187,6 +191,8 @@ def _measured(records: CardRecords) -> Iterator[str]:
             where = f"{escaped(_short(row['file']))} {escaped(row['variant'])}"
             doubts += [f"- {who}, {where}: {escaped(note)}" for note in one["notes"]]
     yield table(["file", "variant", "n", "", "base", "candidate", "difference"], rows)
+    dropped = verdict["candidate"]["dropped"]
+    doubts += [f"- {count:,} triplets left out: {escaped(why)}" for why, count in dropped.items()]
     if doubts:
         yield "Doubts:\n\n" + "\n".join(doubts)
 
@@ -279,6 +285,7 @@ def _how_to_score(records: CardRecords) -> Iterator[str]:
         f"dtype = {json.dumps(instrument['dtype'])}",
         f"attention = {json.dumps(instrument['attention'])}",
         f"minimum_mass = {json.dumps(instrument['minimum_mass'])}",
+        *_optional(instrument),
     ]
     yield fenced("\n".join(lines), "toml")
     if text:
@@ -290,6 +297,17 @@ def _how_to_score(records: CardRecords) -> Iterator[str]:
         "chaincheck evaluate --data triplets.jsonl.gz --scores scores.jsonl",
         "console",
     )
+
+
+def _optional(instrument: Mapping[str, Any]) -> Iterator[str]:
+    """Keys of a judge's file that only some models need."""
+    files = sorted(instrument["model"].get("code") or {})
+    if files:
+        yield f"code = {json.dumps(files)}"
+    arguments = (instrument.get("chat") or {}).get("arguments") or {}
+    if arguments:
+        pairs = ", ".join(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in arguments.items())
+        yield f"chat_arguments = {{ {pairs} }}"
 
 
 def _prompt(settings: Mapping[str, Any]) -> tuple[str, str]:
