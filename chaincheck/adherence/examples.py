@@ -1,11 +1,10 @@
 """Four replays that tell being right from following the protocol, and one of a chain.
 
-| case | the judge | right | adherent |
-|---|---|---|---|
-| A | compares both claims with the passage | yes | yes |
-| B | is right, and used what it remembered | yes | no: procedure |
-| C | follows every rule, and says that the passage supports what it does not | no | no: grounding |
-| D | finds a claim unsupported, passes it, and used what it knew | no | no: verdict, procedure |
+- A compares both claims with the passage: right, and adherent.
+- B is right, and used what it remembered: it breaks a rule of procedure.
+- C follows every rule, and says that the passage supports what it does not: an over-claim, wrong.
+- D finds a claim unsupported, passes it all the same, and used what it knew: wrong, against its own
+  findings and against a rule of procedure.
 """
 
 from __future__ import annotations

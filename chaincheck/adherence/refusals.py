@@ -8,14 +8,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+import msgspec
 
 from chaincheck.errors import InvalidReplay, PathLike
 
 __all__ = ["CODES", "LIMITS", "Code", "Limits", "Refusal", "Trail", "json_path"]
 
 
-class Limits(NamedTuple):
+class Limits(msgspec.Struct, frozen=True):
     """How large a replay may be.
 
     Attributes:
@@ -34,7 +36,7 @@ class Limits(NamedTuple):
 LIMITS = Limits()
 
 
-class Code(NamedTuple):
+class Code(msgspec.Struct, frozen=True):
     """One reason to refuse.
 
     Attributes:

@@ -5,13 +5,11 @@ A protocol is a JSON object as in a replay. It may also be a *template*: an obje
 strings ``{claim}`` is the claim's id and ``{statement}`` its words. ``factual-claims/1`` is one,
 since each response makes other claims.
 
-| name | the judge passes | it must |
-|---|---|---|
-| ``factual-claims/1`` | a response whose every claim the passage supports | list the claims, \
-compare each, use the passage only |
-| ``chain-evidence/1`` | passages that support both hops of a question | judge each hop, quote \
-verbatim, use the passages only |
-| ``chain-evidence/1s`` | the same | also quote for hop 2 what names the bridge of hop 1 |
+- ``factual-claims/1`` passes a response whose every claim the passage supports. The judge lists the
+  claims, compares each with the passage, and uses nothing else.
+- ``chain-evidence/1`` passes passages that support both hops of a question. The judge states a
+  finding for each hop, quotes verbatim where it finds support, and uses the passages only.
+- ``chain-evidence/1s`` asks besides that what is quoted for hop 2 names the bridge of hop 1.
 """
 
 from __future__ import annotations
