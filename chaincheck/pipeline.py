@@ -227,8 +227,10 @@ def score_file(
 
 def _score_line(judgment: Judgment, out: PathLike) -> bytes:
     if judgment.score is None:
+        bounded = judgment.bounds is not None and judgment.bounds != (None, None)
+        what = f"could only bound this score: {judgment.bounds}" if bounded else "gave no score"
         raise InvalidScore(
-            f"the judge could only bound this score: {judgment.bounds}",
+            f"the judge {what}" + "".join(f"; {flag}" for flag in judgment.flags),
             path=out,
             item=judgment.item_id,
             remedy="Leave such items out with --leave-out-bounded, or ask a judge that can tell",

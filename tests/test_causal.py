@@ -20,6 +20,7 @@ from chaincheck.judges.causal_model import LoadedModel
 from chaincheck.judges.prompts import load_prompt
 from chaincheck.judges.record import LiveJudge, RecordedJudge
 from chaincheck.models import find_model
+from chaincheck.pipeline import score_file
 
 torch = pytest.importorskip("torch", reason="the extra 'judges' is not installed")
 pytest.importorskip("transformers", reason="the extra 'judges' is not installed")
@@ -44,11 +45,11 @@ def loaded() -> LoadedModel:
     return LoadedModel(model=model, tokenizer=words, name="tiny", identity={"weights": "w"})
 
 
-def triplets(count: int = 3, seed: int = 0) -> list[Item]:
+def triplets(count: int = 3, seed: int = 0, words: tuple[int, int] = (5, 30)) -> list[Item]:
     draw = random.Random(seed)
     found = []
     for number in range(count):
-        passages = [" ".join(draw.choices(tiny.WORDS, k=draw.randint(5, 30))) for _ in range(5)]
+        passages = [" ".join(draw.choices(tiny.WORDS, k=draw.randint(*words))) for _ in range(5)]
         for cell, changed in (("A", {}), ("B", {2: "Anna", 4: "Anna"}), ("D", {4: "Anna"})):
             cells = [changed.get(n, "Clara") + " " + text for n, text in enumerate(passages)]
             found.append(
@@ -126,6 +127,9 @@ class TestRefusals:
         with LiveJudge(strict, tmp_path / "log.jsonl") as live:
             assert list(live.score(triplets(1))) == found
         assert list(RecordedJudge(tmp_path / "log.jsonl").score(triplets(1))) == found
+        write_items(tmp_path / "data.jsonl", triplets(1))
+        with pytest.raises(InvalidScore, match="'0A': the judge gave no score; refused: yes and"):
+            score_file(tmp_path / "data.jsonl", strict, tmp_path / "scores.jsonl")
 
     def test_a_prompt_that_is_too_long_is_named_with_its_length(self) -> None:
         words = tiny.tokenizer()
@@ -270,7 +274,7 @@ def test_smollm2_gives_the_plain_numbers(monkeypatch: pytest.MonkeyPatch) -> Non
         find_model("smollm2")
     except ChainCheckError as absent:
         pytest.skip(f"the real model cannot be used: {absent}")
-    items = triplets(2)
+    items = triplets(1, words=(5, 8))
     fast = list(open_judge("smollm2").score(items))
     plain = open_causal({"model": "smollm2", **PLAIN}, Path())
     for one, other in zip(fast, plain.score(items), strict=True):
