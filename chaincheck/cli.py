@@ -3,6 +3,7 @@
 Exit codes: 0 success, 1 a check that was measured and failed (or a notebook cell that raised),
 2 bad input or bad usage, 3 a record that cannot be trusted (a judgment log that is damaged or of
 another judge, scores that were altered or are of other data), 130 interrupted, 143 terminated.
+``chaincheck audit`` tells what it found: 0 SATISFIED, 1 VIOLATED, 3 UNKNOWN.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def command() -> None:
     "--test-share",
     default=0.2,
     show_default=True,
-    type=click.FloatRange(0, 1),
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Share of the triplets in it; no bridge and no later step is in both files.",
 )
 @click.option("--report", type=OUTPUT, help="Write the rejection report as JSON.")
@@ -268,7 +269,19 @@ def book(profile: str | None, out: str | None, root: str) -> None:
     tell(str(build_book(Path(root), profile=profile, out=Path(out) if out else None)))
 
 
-for _other in (compare, noise, power, closed_book, injection, model, train, merge, gate, card, audit):
+for _other in (
+    compare,
+    noise,
+    power,
+    closed_book,
+    injection,
+    model,
+    train,
+    merge,
+    gate,
+    card,
+    audit,
+):
     command.add_command(_other)
 
 
