@@ -35,7 +35,6 @@ from chaincheck.cli_options import (
 from chaincheck.cli_release import card, gate, merge
 from chaincheck.cli_train import train
 from chaincheck.errors import MeasuredFailure
-from chaincheck.items import VARIANTS
 from chaincheck.sources import EMBEDDED, SOURCES
 
 __all__ = ["command", "main"]
@@ -79,7 +78,7 @@ def command() -> None:
 @click.option("--out", required=True, type=OUTPUT, help="Triplets: .jsonl or .jsonl.gz.")
 @click.option(
     "--variants",
-    default=",".join(VARIANTS),
+    default="real,fict,decoy",
     show_default=True,
     help="What takes the bridge's place: another real name, an invented one, that of a decoy.",
 )

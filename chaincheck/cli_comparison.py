@@ -75,9 +75,12 @@ def compare(
 
     Every difference is the first judge's number less the second's.
     """
+    from chaincheck.atomic import refuse_clashes
     from chaincheck.comparison_pipeline import compare_files
     from chaincheck.matching import names_of
 
+    written = [None if json_path == "-" else json_path, plot]
+    refuse_clashes(written, [*data, *against_data, scores, against])
     first, second = names_of(scores, against)
     result = compare_files(
         data,
@@ -127,8 +130,10 @@ def noise(
     *, data: Sequence[str], scores: str, rescores: str, json_path: str | None, **options: Any
 ) -> None:
     """Hold two runs of one judge against each other: how large an edit effect to trust?"""
+    from chaincheck.atomic import refuse_clashes
     from chaincheck.comparison_pipeline import noise_files
 
+    refuse_clashes([None if json_path == "-" else json_path], [*data, scores, rescores])
     result = noise_files(data, scores, rescores, **options)
     emit(result.to_text, result.to_json, json_path)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from chaincheck.cli_options import examples
+from chaincheck.cli_options import INPUT, OUTPUT, examples
 
 __all__ = ["train"]
 
@@ -24,10 +24,10 @@ __all__ = ["train"]
     )
 )
 @click.option("--base", required=True, help="The model to train: a folder, or a name.")
-@click.option("--data", required=True, type=click.Path(), help="Triplets: .jsonl or .jsonl.gz.")
-@click.option("--out", required=True, type=click.Path(), help="The run's folder.")
-@click.option("--validation", type=click.Path(), help="Triplets that choose the state to keep.")
-@click.option("--recipe", type=click.Path(), help="A recipe's TOML file; by default our own.")
+@click.option("--data", required=True, type=INPUT, help="Triplets: .jsonl or .jsonl.gz.")
+@click.option("--out", required=True, type=OUTPUT, help="The run's folder.")
+@click.option("--validation", type=INPUT, help="Triplets that choose the state to keep.")
+@click.option("--recipe", type=INPUT, help="A recipe's TOML file; by default our own.")
 @click.option(
     "-s",
     "settings",
@@ -41,7 +41,7 @@ __all__ = ["train"]
 @click.option(
     "--code", multiple=True, metavar="FILE", help="A Python file of the base that may run."
 )
-@click.option("--plot", type=click.Path(), help="Draw the metrics: .svg, .png or .pdf.")
+@click.option("--plot", type=OUTPUT, help="Draw the metrics: .svg, .png or .pdf.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def train(
     *,

@@ -25,6 +25,7 @@ from typing import Any
 
 import msgspec
 
+from chaincheck.atomic import refuse_clashes
 from chaincheck.columns import flag
 from chaincheck.errors import (
     DuplicateItem,
@@ -225,6 +226,7 @@ def add_closed_book(
         UnwritableOutput: the output cannot be written.
     """
     _check_column(column)
+    refuse_clashes([out], [answers])
     table = _read_answers(answers, threshold)
     verdicts: dict[str, bool | None] = {}
 

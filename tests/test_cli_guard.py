@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -249,3 +250,46 @@ def test_a_shell_can_complete_a_line(
     monkeypatch.setenv("_CHAINCHECK_COMPLETE", "bash_complete")
     assert main([]) == 0
     assert "plain,evaluate" in capsys.readouterr().out
+
+
+# What a command reads and may write, each by its option; an argument has none.
+CLASHES = {
+    "evaluate": (["--data data.jsonl", "--scores scores.jsonl"], ["--json", "--plot"]),
+    "shortcuts": (["--data data.jsonl"], ["--json", "--plot"]),
+    "score --judge lexical": (["--data data.jsonl"], ["--out"]),
+    "compare": (
+        ["--data data.jsonl", "--scores scores.jsonl", "--against again.jsonl"],
+        ["--json", "--plot"],
+    ),
+    "noise": (["--data data.jsonl", "--scores scores.jsonl", "--rescores again.jsonl"], ["--json"]),
+    "closed-book": (["--data data.jsonl", "--answers answers.jsonl"], ["--out"]),
+    "build --source musique": (["data.jsonl"], ["--out", "--test-out", "--report"]),
+}
+
+
+@pytest.mark.parametrize("line", CLASHES)
+def test_no_command_writes_over_what_it_reads(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    monkeypatch.chdir(files)
+    (files / "again.jsonl").write_bytes((files / "scores.jsonl").read_bytes())
+    (files / "link.jsonl").unlink(missing_ok=True)
+    inputs, outputs = CLASHES[line]
+    words = [word for one in (line, *inputs) for word in one.split()]
+    needed = [] if "--out" not in outputs else ["--out", "new.jsonl"]
+    for option in outputs:
+        more = [] if option == "--out" else needed
+        for name in {one.split()[-1] for one in inputs}:
+            if line == "closed-book" and name == "data.jsonl":
+                continue  # a column may be added in place
+            before = (files / name).read_bytes()
+            (files / "link.jsonl").symlink_to(name)
+            for path in (name, f"./{name}", "link.jsonl"):
+                assert main([*words, *more, option, path]) == 2
+                assert "this file is read by the same command" in capsys.readouterr().err
+                assert (files / name).read_bytes() == before
+            (files / "link.jsonl").unlink()
+    for one, other in itertools.pairwise(outputs):
+        assert main([*words, *needed, one, "same.svg", other, "same.svg"]) == 2
+        assert "is also written by the same command" in capsys.readouterr().err
+    assert not (files / "new.jsonl").exists()
