@@ -31,6 +31,7 @@ __all__ = [
     "lone_surname",
     "sentences",
     "step_anchor",
+    "step_words",
     "subject_of",
     "subject_traces",
 ]
@@ -278,6 +279,16 @@ def _stem(word: str) -> str:
         if len(word) > len(tail) + shortest and word.endswith(tail):
             return word[: -len(tail)]
     return word
+
+
+def step_words(text: str, known: Iterable[str]) -> frozenset[str]:
+    """The stems of a text's telling words that are not among ``known``, names and all."""
+    left_out = set(known)
+    return frozenset(
+        _stem(word)
+        for word in fold_tokens(text)
+        if len(word) > 3 and word not in _STOP and word not in left_out and not word[0].isdigit()
+    )
 
 
 def _runs(question: Sequence[str], support: str) -> list[str]:

@@ -11,6 +11,7 @@ from chaincheck.chains import Chain, Fact, Passage
 from chaincheck.drafting import Named, unedited
 from chaincheck.leftovers import silent_page
 from chaincheck.mentions import AmbiguousMention, find_all
+from chaincheck.second_answers import rivals
 from chaincheck.validator import bypasses
 
 __all__ = ["SHARE_LEFT_OUT", "only", "protected", "seat", "with_fewer", "without_doubtful"]
@@ -56,8 +57,8 @@ def without_doubtful(chain: Chain, bridge: Named) -> tuple[Chain, int]:
     """Leave out distractors that would cost the triplet.
 
     These are the ones in which something may or may not be a mention of the bridge, those on the
-    bridge that call it by another name, and those that lead to the answer without the later
-    support. Only as many as must go, never a passage
+    bridge that call it by another name, and those that lead to the answer, or to another one,
+    without the later support. Only as many as must go, never a passage
     that a hop rests on, and at most a share of the distractors.
 
     Returns:
@@ -69,6 +70,7 @@ def without_doubtful(chain: Chain, bridge: Named) -> tuple[Chain, int]:
     leading = bypasses(draft, "A")
     if safe & leading.keys():
         return chain, 0
+    leading |= {n: reason for n, reason in rivals(draft, "A").items() if n not in safe}
     try:
         find_all([texts[index] for index in sorted(safe)], bridge[0])
     except AmbiguousMention:

@@ -21,6 +21,7 @@ from chaincheck.kinds import Nature, base_title, compatible
 from chaincheck.leftovers import adjective_of, leftover
 from chaincheck.mentions import stands
 from chaincheck.other_bearers import another_thing, backwards, kin, opens_otherwise, other_name
+from chaincheck.second_answers import end_by_name, rivals
 from chaincheck.soundness import (
     another_unstated,
     decoy_unstated,
@@ -338,7 +339,8 @@ def _way_around(draft: Draft, later: str) -> str | None:
     third = shared_name(draft)
     if third is not None:
         return f"both supports also name {_cut(third)!r}"
-    return named_beside(draft) or other_ways(draft)
+    around = named_beside(draft) or other_ways(draft) or end_by_name(draft)
+    return around or next(iter(rivals(draft).values()), None)
 
 
 Rule = Callable[[Draft], str | None]

@@ -94,6 +94,11 @@ def test_no_support_of_another_hop_is_lost_on_real_records() -> None:
         (MUSIQUE, "4hop3__673447_132409_145082_35031", "Q9", "San Diego"),
         (TWOWIKI, "a4263dc80bdc11eba7f7acde48001122", "Q3", "second name"),
         (MUSIQUE, "3hop1__145427_106426_77199", "Q6", "Longest Night"),
+        (MUSIQUE, "3hop1__92251_34179_23375", "Q9", "Molotov"),
+        (MUSIQUE, "3hop1__639955_834494_34109", "Q9", "Pima"),
+        (MUSIQUE, "3hop1__857_846_7821", "Q6", "ning"),
+        (MUSIQUE, "2hop__10122_18974", "Q6", "hokkien"),
+        (TWOWIKI, "63665ef60bde11eba7f7acde48001122", "Q9", "empress"),
     ],
 )
 def test_records_that_read_well_and_are_wrong(
@@ -109,6 +114,16 @@ def test_records_that_read_well_and_are_wrong(
         if name == rule
     ]
     assert any(reason in text for text in found), report.examples
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="../shared/data is missing")
+def test_no_other_film_of_the_star_stays_in_the_context() -> None:
+    """Another film of his would be another answer to "in what other movie did he play?"."""
+    one = [r for r in real_records(*MUSIQUE) if r.source_id == "2hop__96062_159673"]
+    items = build(one, variants=["fict"]).items
+    assert items
+    assert any("Deepwater" in passage.whole for passage in one[0].passages)  # type: ignore[union-attr]
+    assert not any("Deepwater" in text for item in items for text in item.passages)
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="../shared/data is missing")
