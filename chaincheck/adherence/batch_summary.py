@@ -21,6 +21,9 @@ _MOST_SHOWN = 20
 class BatchSummary(msgspec.Struct, frozen=True):
     """What a batch came to.
 
+    The intervals take the replays as independent of each other. Where several come from one
+    question, as the cells of a triplet do, they are shorter than they should be.
+
     Attributes:
         lines: how many lines that are not blank.
         audited: how many of them hold a valid replay.
