@@ -3,19 +3,20 @@
 The check is made in double precision, on rows at a time, and shares no arithmetic with the merge.
 With t the base's value, d the delta (both exact to double precision) and m the merged value,
 
-    |m - (t + d)| <= half a unit in the last place of m or t + d   (the sum is rounded once)
-                     + 2 u |d|                                    (the delta may be rounded before)
-                     + (r + 2) 2**-24 (s |B| |A| + |t + d|)       (products and sum in float32)
+    |m - (t + d')| <= half a unit in the last place of m or t + d'   (the sum is rounded once)
+                      + e,   e = (r + 2) 2**-24 (s |B| |A| + |t + d'|)
 
-where u is half the spacing of the type's numbers around 1. A value that was changed by one unit
-in the last place or more is outside, unless the delta itself is large against the base.
+where e is what products and sum in float32 may be off, and d' is one of the deltas that merging
+tools add: d itself; d rounded to the tensor's type, as d - e and as d + e; or s times the product
+B A, the product rounded to the type and then the whole. A value that is a few units in the last
+place from all of these is outside.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chaincheck.training.adapter import Adapter, Target
 from chaincheck.training.checkpoint import as_bytes
@@ -100,6 +101,27 @@ def _rows(
         )
 
 
+def _deltas(delta: Tensor, noise: Tensor, scale: float, dtype: Any) -> Iterator[Tensor]:
+    """What a tool may add: the delta in double precision, or rounded to a tensor's type."""
+    yield delta
+    for one in (delta - noise, delta + noise):
+        yield one.to(dtype).double()
+    if scale:
+        yield ((delta / scale).to(dtype).double() * scale).to(dtype).double()
+
+
+def _within(new: Tensor, exact: Tensor, noise: Tensor, dtype: str) -> Tensor:
+    """Whether each value is the exact one rounded once to the type; NaN is not."""
+    import torch
+
+    digits, least = _PRECISION[dtype]
+    largest = torch.maximum(exact.abs(), new.abs())
+    exponent = torch.frexp(largest).exponent.clamp(min=least + 1)
+    half_unit = torch.ldexp(torch.ones_like(largest), exponent - digits - 1)
+    within: Tensor = (new - exact).abs() <= half_unit + noise
+    return within
+
+
 def delta_fault(
     adapter: Adapter, target: Target, base: Tensor, merged: Tensor, dtype: str
 ) -> Delta:
@@ -114,21 +136,17 @@ def delta_fault(
     """
     import torch
 
-    digits, least = _PRECISION[dtype]
     outside = moved = 0
     error = size = worst = 0.0
     for old, new, delta, bulk in _rows(adapter, target, base, merged):
-        exact = old + delta
-        gap = (new - exact).abs()
-        largest = torch.maximum(exact.abs(), new.abs())
-        exponent = torch.frexp(largest).exponent.clamp(min=least + 1)
-        half_unit = torch.ldexp(torch.ones_like(largest), exponent - digits - 1)
-        room = half_unit + 2.0 * 2.0**-digits * delta.abs()
-        room += (target.rank + 2) * _SINGLE * (bulk + exact.abs())
-        bad = ~(gap <= room)  # NaN is outside
+        noise = (target.rank + 2) * _SINGLE * (bulk + (old + delta).abs())
+        bad = torch.ones_like(new, dtype=torch.bool)
+        for added in _deltas(delta, noise, target.scale, base.dtype):
+            bad &= ~_within(new, old + added, noise, dtype)
         outside += int(bad.sum())
         if bad.any():
-            worst = max(worst, float(gap[bad].nan_to_num(torch.inf).max()))
+            gap = (new - old - delta).abs()[bad]
+            worst = max(worst, float(gap.nan_to_num(torch.inf).max()))
         error += float(((new - old - delta) ** 2).sum())
         size += float((delta**2).sum())
         moved += int((new != old).sum())

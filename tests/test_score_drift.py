@@ -1,0 +1,64 @@
+"""Scores of base and adapter against those of the merged model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from chaincheck.errors import UsageError
+from chaincheck.items import Item
+from chaincheck.training.score_drift import causal_comparison, measure_drift
+
+
+def item(pair: int, cell: str) -> Item:
+    return Item(
+        item_id=f"{pair}{cell}",
+        pair_id=f"{pair}",
+        variant="real",
+        cell=cell,
+        query="q",
+        passages=("p",),
+    )
+
+
+ITEMS = [item(pair, cell) for pair in range(2) for cell in "ABD"]
+
+
+def test_differences_and_orders_are_counted() -> None:
+    found = measure_drift(
+        ITEMS,
+        lambda _: [3.0, 2.0, 1.0, 3.0, 2.0, 1.0],
+        lambda _: [3.0, 2.5, 1.0, 1.0, 2.0, 1.0],
+    )
+    assert (found.items, found.largest) == (6, 2.0)
+    assert found.mean == pytest.approx(2.5 / 6)
+    assert found.spread == pytest.approx((2 / 3) ** 0.5)
+    assert found.compared == {"A>D": 2, "B>D": 2, "A>B": 2}
+    assert found.flips == {"A>D": 1, "B>D": 0, "A>B": 1}, "a tie against an order counts"
+    assert "A>D 1 of 2" in found.to_text()
+    assert found.to_dict()["flips"]["A>B"] == 1
+
+
+def test_items_without_their_triplet_have_no_order() -> None:
+    found = measure_drift([ITEMS[0], ITEMS[4]], lambda _: [1.0, 2.0], lambda _: [1.0, 2.0])
+    assert found.compared == {}
+    assert "none compared" in found.to_text()
+
+
+@pytest.mark.parametrize("wrong", [[1.0], [1.0, float("nan")], [1.0, float("inf")]])
+def test_scores_that_are_none_are_an_error(wrong: Sequence[float]) -> None:
+    with pytest.raises(ValueError, match="one finite score an item"):
+        measure_drift(ITEMS[:2], lambda _: [1.0, 2.0], lambda _: wrong)
+
+
+def test_no_items() -> None:
+    with pytest.raises(UsageError):
+        measure_drift([], lambda _: [], lambda _: [])
+
+
+def test_only_a_causal_judge_can_be_merged(tmp_path: Path) -> None:
+    (tmp_path / "judge.toml").write_text('kind = "recorded"\npath = "s.jsonl"\n', "utf-8")
+    with pytest.raises(UsageError, match="no judge of kind 'causal'"):
+        causal_comparison(tmp_path / "d", tmp_path, tmp_path, tmp_path / "judge.toml")
