@@ -11,7 +11,7 @@ import msgspec
 from tabulate import tabulate
 
 from chaincheck.atomic import write_bytes
-from chaincheck.errors import PathLike
+from chaincheck.errors import PathLike, one_line
 from chaincheck.instruments import Judges
 from chaincheck.intervals import Interval
 from chaincheck.noise import PROBABILITIES, NoiseFloor
@@ -139,7 +139,7 @@ class JudgeComparison(_Report):
 
     def _cells(self) -> Iterator[list[str]]:
         for row, adjusted in zip(self.rows, self.adjusted(), strict=True):
-            place = [Path(row.file).name, row.variant, f"{row.n:,}"]
+            place = [one_line(Path(row.file).name), one_line(row.variant), f"{row.n:,}"]
             for name, difference in row.differences.items():
                 own = [getattr(judge, name) for judge in (row.first, row.second)]
                 numbers = [one.estimate if isinstance(one, Interval) else one for one in own]
@@ -165,14 +165,14 @@ def _row_text(row: PairedDifference, flips: int) -> list[str]:
         f"{name} {one.changed:,} ({one.reversed:,} reversed)" for name, one in row.orders.items()
     )
     lines = [
-        f"{row.variant} ({Path(row.file).name})",
+        f"{one_line(row.variant)} ({one_line(Path(row.file).name)})",
         f"  triplets ordered differently: {orders}; discordance {row.discordance:.3f}",
         f"  Nominal: the difference is above {row.nominal_floor:+.3f} "
         f"(one-sided {(1 + row.level) * 50:g}%)",
     ]
     lines += [f"  doubt: {note}" for note in row.notes]
     lines += [
-        f"  {flip.comparison} in {flip.pair_id}: first {flip.first:+.3g}, second {flip.second:+.3g}"
+        f"  {flip.comparison} in {one_line(flip.pair_id)}: first {flip.first:+.3g}, second {flip.second:+.3g}"
         for flip in row.flips[:flips]
     ]
     if flips and len(row.flips) > flips:
@@ -207,7 +207,7 @@ class NoiseReport(_Report):
         """Tables for readers: flips, the smallest |EE| to trust, sizes of the noise."""
         flips, sizes = [], []
         for row in self.rows:
-            place = [Path(row.file).name, row.variant, f"{row.n:,}"]
+            place = [one_line(Path(row.file).name), one_line(row.variant), f"{row.n:,}"]
             rate = row.flip_rates["A>B"].rate
             flips.append(
                 [
@@ -252,7 +252,9 @@ class NoiseReport(_Report):
                 disable_numparse=True,
             ),
         ]
-        lines += [f"doubt: {note} ({row.variant})" for row in self.rows for note in row.notes]
+        lines += [
+            f"doubt: {note} ({one_line(row.variant)})" for row in self.rows for note in row.notes
+        ]
         lines.append(
             "an |EE| above the one to trust is no noise of scoring; whether it is luck of the "
             "triplets its own interval tells"

@@ -293,3 +293,41 @@ def test_no_command_writes_over_what_it_reads(
         assert main([*words, *needed, one, "same.svg", other, "same.svg"]) == 2
         assert "is also written by the same command" in capsys.readouterr().err
     assert not (files / "new.jsonl").exists()
+
+
+def test_what_data_holds_cannot_steer_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ids, variants and questions come from a file that somebody else may have made."""
+    monkeypatch.chdir(tmp_path)
+    steer = "\x1b[31m\x07\r"
+    rows = [
+        {
+            "item_id": f"{n}{cell}{steer}", "pair_id": f"p{n}{steer}", "variant": f"v{steer}",
+            "cell": cell, "query": f"q{n}{steer}?", "passages": [f"Ann {steer}", f"two {cell}"],
+            "answer": f"two{steer}", "bridge": f"Ann{steer}",
+        }
+        for n in range(8)
+        for cell in "ABD"
+    ]  # fmt: skip
+    for name, turned in (("scores", 1), ("other", -1)):
+        lines = [
+            {"item_id": row["item_id"], "score": turned * (k % 3 + k)} for k, row in enumerate(rows)
+        ]
+        (tmp_path / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "data").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answers = [{"pair_id": row["pair_id"], "correct": True} for row in rows[::3]]
+    (tmp_path / "answers").write_text("".join(json.dumps(line) + "\n" for line in answers))
+    for line in (
+        "evaluate --data data --scores scores",
+        "shortcuts --data data",
+        "compare --data data --scores scores --against other",
+        "noise --data data --scores scores --rescores other",
+        "closed-book --data data --answers answers --out marked",
+        "score --data data --judge lexical --out lexical",
+        "evaluate --data data --scores answers",
+        "closed-book --data marked --answers answers --out again",
+    ):
+        main(line.split())
+        for told in capsys.readouterr():
+            assert not {"\x1b", "\x07", "\r"} & set(told), line
