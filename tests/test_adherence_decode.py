@@ -356,6 +356,40 @@ def test_an_empty_context_shows_an_absence_without_a_quote() -> None:
     assert refusal(json.dumps(value).encode()).code == "NO_EVIDENCE"
 
 
+KINDS = ("protocol", "context", "question", "response", "rationale", "trace")
+MAY_SHOW = {
+    "judge": {"rationale"},
+    "procedure": {"rationale", "trace"},
+    "context": {"context"},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("role", "atom"), [("judge", "j_opened"), ("procedure", "external"), ("context", "c_opened")]
+)
+@pytest.mark.parametrize("value", ["TRUE", "UNKNOWN"])
+def test_which_text_can_show_which_atom(role: str, atom: str, kind: str, value: str) -> None:
+    document_ = document()
+    document_["sources"] = {"s": {"kind": kind, "text": "Words."}}
+    span = {"source": "s", "start": 0, "end": 5, "quote": "Words"}
+    document_["annotations"] = [{"atom": atom, "value": value, "evidence": [span]}]
+    raw = json.dumps(document_).encode()
+    if kind in MAY_SHOW[role]:
+        decode_replay(raw, path="r")
+    else:
+        assert refusal(raw).code == "WRONG_SOURCE_KIND"
+
+
+def test_an_absence_may_quote_the_place_that_speaks_most_against_it_beside_the_whole() -> None:
+    value = document()
+    part = {"source": "passage", "start": 0, "end": 3, "quote": "The"}
+    value["annotations"][C]["evidence"].append(part)
+    decoded(value)
+    value["annotations"][C]["evidence"].reverse()
+    decoded(value)
+
+
 class TestHints:
     """The remedy names the mistake when the offsets count something else than code points."""
 

@@ -15,14 +15,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from chaincheck.adherence import protocols
 from chaincheck.adherence.audit import audit
 from chaincheck.adherence.decode import decode_protocol, decode_replay
 from chaincheck.adherence.encode import encode_replay, replay_document
 from chaincheck.adherence.examples import CASES, chain_case
+from chaincheck.adherence.lints import lint
 from chaincheck.adherence.page import report_page
 from chaincheck.adherence.refusals import CODES
 from chaincheck.adherence.report import encode_report, report_text
-from chaincheck.errors import InvalidReplay
+from chaincheck.errors import InvalidReplay, UsageError
 
 GOLDEN = Path(__file__).resolve().parents[2] / "shared" / "golden" / "adherence"
 COUNT = int(os.environ.get("CHAINCHECK_FUZZ_REPLAYS", "1200"))
@@ -173,3 +175,24 @@ def test_no_mutation_of_a_protocol_ends_in_another_exception() -> None:
             decode_protocol(raw, path="p.json")
         except InvalidReplay as error:
             assert error.code in CODES
+
+
+def test_no_mutation_of_a_template_ends_in_another_exception(tmp_path: Path) -> None:
+    rng = random.Random(8)
+    source = Path(protocols.__file__).parent / "factual-claims-1.json"
+    pool = [json.loads(source.read_text("utf-8"))]
+    own = tmp_path / "own.json"
+    loaded = 0
+    for at in range(COUNT // 4):
+        raws = [json.dumps(pool[0]).encode()]
+        own.write_bytes(damaged_structure(rng, pool) if at % 3 else damaged_bytes(rng, raws))
+        try:
+            protocol = protocols.load_protocol(own, {"a": "one {claim}", "b": "{statement}"})
+        except InvalidReplay as error:
+            assert error.code in CODES
+        except UsageError as error:
+            assert "takes no claims" in str(error)
+        else:
+            lint(protocol)
+            loaded += 1
+    assert loaded > COUNT / 100
