@@ -172,7 +172,8 @@ def _row_text(row: PairedDifference, flips: int) -> list[str]:
     ]
     lines += [f"  doubt: {note}" for note in row.notes]
     lines += [
-        f"  {flip.comparison} in {one_line(flip.pair_id)}: first {flip.first:+.3g}, second {flip.second:+.3g}"
+        f"  {flip.comparison} in {one_line(flip.pair_id)}: "
+        f"first {flip.first:+.3g}, second {flip.second:+.3g}"
         for flip in row.flips[:flips]
     ]
     if flips and len(row.flips) > flips:
