@@ -365,7 +365,8 @@ class TestIdentity:
         )
         with LiveJudge(judge, tmp_path / "log") as live:
             list(live.score(make_items(6)))
-            (caveat,) = live.provenance().caveats
+            unsteady, caveat = live.provenance().caveats
+        assert "not deterministic" in unsteady
         assert "got in 2 ways, which differ in system_fingerprint" in caveat
 
 

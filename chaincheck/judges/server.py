@@ -66,6 +66,8 @@ class ServerJudge:
             "timeout": self.settings.timeout,
             "retries": self.settings.retries,
             "system_fingerprint": self._fingerprint_of_server,
+            # Two runs of one server differ: it batches with whatever else it is asked.
+            "deterministic": False,
         }
 
     def score(self, items: Iterable[Item]) -> Iterator[Judgment]:
