@@ -34,7 +34,11 @@ __all__ = [
 
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
-WEIGHT_SUFFIXES = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".gguf", ".h5", ".msgpack")
+WEIGHT_SUFFIXES = (
+    *(".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".gguf", ".ggml", ".h5", ".msgpack"),
+    *(".onnx", ".onnx_data", ".npz", ".npy", ".pkl", ".tflite", ".ot"),
+)
+"""Ends of the names of files that hold weights."""
 _EMBEDDING = re.compile(r"(?:^|\.)(?:embed_tokens|wte|word_embeddings|embed_in)\.weight$")
 _HEAD = re.compile(r"(?:^|\.)(?:lm_head|embed_out)\.weight$")
 _SIDE = re.compile(r"^(?:mtp|model\.mtp|model\.visual|visual)\.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ class Condition:
         file, variant: on which triplets.
         n: how many.
         estimate: the candidate's Sigma; or its Nominal less the base's.
-        bound: the lower end that decides; NaN where there are too few triplets for one.
+        bound: the lower end that decides; not finite where there are too few triplets for one.
         threshold: what it must exceed: 0, or minus the margin.
     """
 
@@ -59,11 +60,11 @@ class Condition:
 
     @property
     def passed(self) -> bool:
-        """Whether it holds; a bound that is NaN exceeds nothing."""
+        """Whether it holds; a bound that is no number exceeds nothing."""
         return self.bound > self.threshold
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; a NaN becomes null."""
+        """Plain values; what is not finite becomes null."""
         plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return {**plain, "passed": self.passed}
 
@@ -107,7 +108,7 @@ class Verdict:
                 one.n,
                 "Sigma" if one.kind == "sigma" else "Nominal - base's",
                 f"{one.estimate:+.3f}",
-                "n/a" if one.bound != one.bound else f"{one.bound:+.3f}",
+                f"{one.bound:+.3f}" if math.isfinite(one.bound) else "n/a",
                 f"> {one.threshold:g}",
                 "pass" if one.passed else "FAIL",
             ]
