@@ -144,6 +144,8 @@ def test_roles_quotes_and_statuses() -> None:
     assert (judge.atoms, judge.same) == (8, 7)
     assert (context.atoms, context.same, context.alpha) == (8, 8, 1.0)
     assert (procedure.atoms, procedure.same) == (11, 10)  # one is missing, and counts nowhere
+    # B's "external" has the same quote in both, but not the same value.
+    assert procedure.quoted == 10
     assert (context.quoted, context.overlap, context.same_quotes) == (8, 1.0, 8)
     assert judge.alpha is not None
     assert judge.low is not None

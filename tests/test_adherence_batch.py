@@ -134,9 +134,10 @@ def test_nothing_audited_has_no_rate(tmp_path: Path) -> None:
     assert "0 replays audited, 1 lines INVALID" in summary.to_text()
 
 
+@pytest.mark.parametrize("torn", [b'{"half a report', b"", b"null\n", None])
 @pytest.mark.parametrize("stop", [1, 3, 7])
 def test_an_interrupted_batch_is_taken_up(
-    stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stop: int, torn: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, out = written(tmp_path / "in.jsonl", lines(10)), tmp_path / "out.jsonl"
     expected = reports_of(tmp_path, lines(10))
@@ -152,8 +153,12 @@ def test_an_interrupted_batch_is_taken_up(
     assert not out.exists(), "the output appears whole or not at all"
     (part,) = parts(tmp_path)
     assert len(part.read_bytes().splitlines()) == stop
-    with part.open("ab") as file:
-        file.write(b'{"half a report')
+    if torn is None:  # a report that is whole but for its line feed
+        part.write_bytes(part.read_bytes()[:-1])
+        stop -= 1
+    else:
+        with part.open("ab") as file:
+            file.write(torn)
     asked: list[int] = []
     real = audit_line
 

@@ -227,6 +227,23 @@ def test_overlapping_quotes_keep_the_text_whole(text: str, data: st.DataObject) 
     assert visible(text) in "".join(Page(body).words)
 
 
+def test_a_piece_says_by_its_classes_who_quotes_it() -> None:
+    source = Source("s", "rationale", "abcdefgh")
+    said = [("j", 0, 4), ("j", 2, 6), ("p", 5, 7)]
+    annotations = [
+        Annotation(atom, "TRUE", (Span("s", start, end, ""),)) for atom, start, end in said
+    ]
+    section = source_section(1, source, annotations, ROLES)
+    assert re.findall(r'<mark class="([a-z ]+)">(\w+)</mark>', section) == [
+        ("judge", "ab"),
+        ("judge many", "cd"),
+        ("judge", "e"),
+        ("judge procedure many", "f"),
+        ("procedure", "g"),
+    ]
+    assert re.findall(r'href="#a(\d)"', section) == ["1", "2", "3"]
+
+
 def test_many_quotes_of_a_long_text_take_no_quadratic_time() -> None:
     text = "word " * 20_000
     annotations = [
