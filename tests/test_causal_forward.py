@@ -75,6 +75,29 @@ class TestEqualToThePlainWay:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_beginning_is_computed_once_for_all_batches_of_its_group(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tiny.model(kind, VOCABULARY)
+    forward = Forward(model, SETS)
+    lengths: list[int] = []
+    inner = model.base_model.forward
+
+    def counted(*args: Any, **how: Any) -> Any:
+        lengths.append(how["input_ids"].shape[1])
+        return inner(*args, **how)
+
+    monkeypatch.setattr(model.base_model, "forward", counted)
+    one, other = prompts([30, 8, 20], 70), prompts([9, 5], 70, seed=2)
+    groups = [one[:2], one[2:], other, one[1:]]
+    found = [reading for group in groups for reading in forward.run(group, 70)]
+    assert lengths == [70, 30, 20, 70, 9, 70, 20]
+    assert close(found, [plain(model, prompt) for group in groups for prompt in group])
+    forward.run([[1, 2, 3]])
+    assert forward._kept is None, "nothing is kept that nobody needs"
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_model_in_half_precision_gets_its_head_in_full(kind: str) -> None:
     """The score is off by what the body rounds only; the head's own lattice does not show."""
     model = tiny.model(kind, VOCABULARY).bfloat16().requires_grad_(False)

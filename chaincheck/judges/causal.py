@@ -14,7 +14,8 @@ The TOML file of such a judge, kind ``causal``:
 ``logits``          "rows": only those of yes and no, in float32; "last": all of the last
                     position; "all": all of all positions
 ``batch``           most prompts in a batch; 1 for one at a time
-``batch_tokens``    most tokens in a batch
+``batch_tokens``    most tokens in a batch; by default 2,048 on a CPU, where more is slower, and
+                    65,536 elsewhere
 ``share_prefix``    compute once what the cells of a triplet begin with
 ``chat_arguments``  a table of what the chat template takes besides
 ``code``            Python files of the model's folder that may run
@@ -28,6 +29,7 @@ each shortcut is proven against.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -48,7 +50,7 @@ from chaincheck.judges.prompts import Prompt, load_prompt
 __all__ = ["KEYS", "CausalJudge", "CausalSettings", "open_causal"]
 
 _REVISION = 1  # part of every fingerprint: raise it when any score below can change
-_WINDOW = 8  # batches that are looked at together
+_WINDOW = 4  # batches that are looked at together
 
 
 class CausalSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -63,8 +65,8 @@ class CausalSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     device: str = "auto"
     minimum_mass: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.05
     logits: Literal["rows", "last", "all"] = "rows"
-    batch: Annotated[int, msgspec.Meta(ge=1, le=4096)] = 8
-    batch_tokens: Annotated[int, msgspec.Meta(ge=1)] = 16_384
+    batch: Annotated[int, msgspec.Meta(ge=1, le=4096)] = 16
+    batch_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
     share_prefix: bool = True
     chat_arguments: dict[str, Any] = {}
     code: tuple[str, ...] = ()
@@ -125,6 +127,8 @@ class CausalJudge:
         )
         self._forward = Forward(loaded.model, self.token_sets, settings.logits)
         self._device = str(loaded.model.device)
+        on_cpu = self._device.startswith("cpu")
+        self._batch_tokens = settings.batch_tokens or (2048 if on_cpu else 65_536)
         self._shared: int | None = None if settings.share_prefix else 0
         self._memory: Memory[bytes, Any] = Memory()
         self.name: str = loaded.name
@@ -155,7 +159,7 @@ class CausalJudge:
             "device": self._device,
             "hardware": _hardware(self._device),
             "batch": self._settings.batch,
-            "batch_tokens": self._settings.batch_tokens,
+            "batch_tokens": self._batch_tokens,
             "logits": self._forward.logits,
             "share_prefix": self._settings.share_prefix,
             "threads": torch.get_num_threads(),
@@ -202,7 +206,7 @@ class CausalJudge:
                 remedy="Cut passages shorter with 'longest_passage' in the prompt's file, or "
                 "leave the item out; nothing is cut unasked",
             )
-        return _Waiting(item, asked, repr(asked.ids).encode())
+        return _Waiting(item, asked, hashlib.sha256(repr(asked.ids).encode()).digest())
 
     def _planned(self, waiting: Iterable[_Waiting]) -> list[tuple[Batch, list[_Waiting]]]:
         """Batch what has not been run; equal prompts once, so that they get equal numbers."""
@@ -212,7 +216,7 @@ class CausalJudge:
             [one.asked.ids for one in ones],
             [one.item.pair_id for one in ones],
             batch=self._settings.batch,
-            tokens=self._settings.batch_tokens,
+            tokens=self._batch_tokens,
             share=self._longest_shared() if ones else 0,
         )
         return [(batch, [ones[member] for member in batch.members]) for batch in plan]

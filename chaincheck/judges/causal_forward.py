@@ -18,6 +18,7 @@ Three shortcuts, each of which can be left out:
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -74,6 +75,7 @@ class Forward:
         self._cache_name, self._keeps = _interface(model)
         head = model.get_output_embeddings()
         self._head = head
+        self._kept: tuple[tuple[int, ...], Any] | None = None
         self.logits = logits
         if logits == "rows":
             with torch.inference_mode():
@@ -138,15 +140,9 @@ class Forward:
     def _state(self, prompts: Sequence[Sequence[int]], prefix: int = 0) -> Any:
         """Last hidden states (batch, hidden) for "rows", else all logits (batch, vocabulary)."""
         torch = self._torch
-        cache = None
-        if prefix:
-            cache = self._cache()
-            beginning = self._tensor([prompts[0][:prefix]])
-            self._decoder(input_ids=beginning, use_cache=True, **{self._cache_name: cache})
-            # A copy for each: a recurrent state cannot be wound back after the first one.
-            cache.reorder_cache(
-                torch.zeros(len(prompts), dtype=torch.long, device=beginning.device)
-            )
+        if not prefix:
+            self._kept = None  # no group goes on: give its memory back
+        cache = self._going_on(prompts, prefix) if prefix else None
         rest = [prompt[prefix:] for prompt in prompts]
         longest = max(map(len, rest))
         ids = self._tensor([[*one, *[0] * (longest - len(one))] for one in rest])
@@ -160,6 +156,25 @@ class Forward:
             kept, place = torch.unique(last, return_inverse=True)
             return self._model(input_ids=ids, logits_to_keep=kept, **how).logits[row, place]
         return self._model(input_ids=ids, **how).logits[row, last]
+
+    def _going_on(self, prompts: Sequence[Sequence[int]], prefix: int) -> Any:
+        """The state after the common beginning, once for each prompt.
+
+        The state itself is kept for the next batch of the same group. It is copied, since going
+        on changes it, and a recurrent state cannot be wound back.
+        """
+        beginning = tuple(prompts[0][:prefix])
+        if self._kept is None or self._kept[0] != beginning:
+            from transformers import DynamicCache
+
+            self._kept = None  # frees the memory of the one before
+            cache = DynamicCache(config=self._model.config)
+            ids = self._tensor([beginning])
+            self._decoder(input_ids=ids, use_cache=True, **{self._cache_name: cache})
+            self._kept = beginning, cache
+        copied = copy.deepcopy(self._kept[1])
+        copied.reorder_cache(self._tensor([0] * len(prompts)))
+        return copied
 
     def _read(self, state: Any) -> list[Reading]:
         """Turn states into readings; sums of exponentials in double precision."""
@@ -197,11 +212,6 @@ class Forward:
     @property
     def _decoder(self) -> Any:
         return self._model.base_model
-
-    def _cache(self) -> Any:
-        from transformers import DynamicCache
-
-        return DynamicCache(config=self._model.config)
 
     def _tensor(self, values: Any) -> Any:
         return self._torch.tensor(values, device=self._model.device)

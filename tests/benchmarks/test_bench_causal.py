@@ -170,7 +170,7 @@ def test_throughput(kind):
     ratio = compare(
         f"{kind}, 4 layers, hidden 256, {ROWS[kind]:,} rows",
         tiny_model(kind),
-        triplets(TRIPLETS, (450, 1300)),
+        triplets(TRIPLETS, (100, 800)),
     )
     assert ratio >= PROMISED_RATIO[kind]
 
@@ -180,7 +180,7 @@ def test_what_is_left_of_it_on_a_real_model():
         loaded = load_causal_model(CausalSettings(model="smollm2"))
     except ChainCheckError as absent:
         pytest.skip(f"the real model cannot be used: {absent}")
-    compare("SmolLM2-135M-Instruct", loaded, triplets(2, (350, 900)))
+    compare("SmolLM2-135M-Instruct", loaded, triplets(2, (100, 500)))
 
 
 def peak(kind, way):
@@ -204,7 +204,7 @@ def test_peak_memory():
 
 def _work(kind, way):
     loaded = tiny_model(kind)
-    items = triplets(1, (1350, 1350))
+    items = triplets(1, (900, 900))
     if way != "nothing":
         (plain_loop(loaded, items) if way == "plain" else judge_loop(loaded, {}))(items)
     unit = 2**20 if sys.platform == "darwin" else 2**10
