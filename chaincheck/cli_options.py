@@ -35,7 +35,7 @@ _MOST_DRAWN = 1_000_000
 _STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
-class _Path(click.ParamType):
+class _Path(click.ParamType):  # type: ignore[type-arg]  # generic in newer releases only
     """The path of a file or folder: not empty, and no dash where that would name a file.
 
     Args:

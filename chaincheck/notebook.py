@@ -25,7 +25,7 @@ from chaincheck.errors import (
     UnreadableFile,
     UnwritableOutput,
     UsageError,
-    quote,
+    one_line,
 )
 from chaincheck.execution import KERNEL_SETTINGS, PYTHON3, execute, name_cells, strip_volatile
 from chaincheck.freshness import code_and_data, environment, file_digest
@@ -42,6 +42,7 @@ __all__ = [
 
 # Raised whenever the shape of what is written changes, so that older output is made anew.
 _FORMAT = 1
+_LONGEST_VALUE = 100
 _TAG = "parameters"
 _SUFFIXES = (".md", ".ipynb")
 # What ``ast.literal_eval`` raises: no literal, no Python, an unhashable key, too long or deep.
@@ -210,6 +211,12 @@ def _fits(value: object, default: object) -> bool:
     return isinstance(value, type(default))
 
 
+def _shown(value: object) -> str:
+    """A value as it is written, on one line and not too long."""
+    text = one_line(repr(value))
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+
+
 def _is_plain(value: object) -> bool:
     """Say whether a notebook can hold a value: what JSON has, and text that is Unicode."""
     if isinstance(value, str):
@@ -244,13 +251,13 @@ def check_parameters(
             )
         if not _is_plain(value):
             raise UsageError(
-                f"{source.name}: the parameter '{name}' cannot be {quote(value)}",
+                f"{source.name}: the parameter '{name}' cannot be {_shown(value)}",
                 remedy="Give a number, a text, true, false, null, or a list or table of these",
             )
         parameter = known[name]
         if parameter.literal and not _fits(value, parameter.default):
             raise UsageError(
-                f"{source.name}: the parameter '{name}' cannot be {quote(repr(value))}",
+                f"{source.name}: the parameter '{name}' cannot be {_shown(value)}",
                 remedy=f"Its default is {parameter.source}; give a value of that type",
             )
 
