@@ -187,6 +187,9 @@ def test_a_partial_file_of_another_input_is_not_taken_up(tmp_path: Path) -> None
 
     with pytest.raises(KeyboardInterrupt):
         audit_lines(source, out, progress=stopping)
+    audit_lines(source, tmp_path / "plain.jsonl")
+    audit_lines(source, out, explain=True)
+    assert all(one["radius"] for one in reports(out)), "nor one that was audited otherwise"
     written(source, [json.dumps({**DOCUMENTS[0], "id": f"x{at}"}).encode() for at in range(3)])
     audit_lines(source, out)
     assert [one["id"] for one in reports(out)] == ["x0", "x1", "x2"]

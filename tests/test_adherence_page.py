@@ -244,6 +244,15 @@ def test_a_piece_says_by_its_classes_who_quotes_it() -> None:
     assert re.findall(r'href="#a(\d)"', section) == ["1", "2", "3"]
 
 
+def test_a_quote_of_the_whole_text_is_named_above_it_and_marks_nothing() -> None:
+    source = Source("s", "context", "abc")
+    one = Annotation("c", "FALSE", (Span("s", 0, 3, "abc"),) * 2)
+    section = source_section(1, source, [Annotation("j", "UNKNOWN"), one], ROLES)
+    assert section.count("Quoted as a whole: <code>c</code> = FALSE <sup>") == 1
+    assert 'href="#a2"' in section
+    assert "<mark" not in section
+
+
 def test_many_quotes_of_a_long_text_take_no_quadratic_time() -> None:
     text = "word " * 20_000
     annotations = [

@@ -79,6 +79,21 @@ def test_the_gold_label_changes_two_fields_and_nothing_else() -> None:
         assert [one["gold_match"] for one in reports] == [right, not right, None]
 
 
+def test_the_dimensions_say_why_in_numbers() -> None:
+    recorded = claims_case("D")
+    found = audit(recorded.replay)
+    for shown in (report_text(recorded, found), report_page(recorded, found)):
+        assert "the annotations and the protocol rule PASS out" in shown
+        assert "2 of 3 requirements met, 1 broken" in shown
+        assert "3 of 3 requirements can be seen" in shown
+        assert "2 of 2 claims grounded" in shown
+    bare = msgspec.structs.replace(recorded.replay.protocol, requirements=(), grounding=())
+    recorded = _with(recorded, protocol=bare)
+    shown = report_text(recorded, audit(recorded.replay))
+    assert "the protocol names no requirement here" in shown
+    assert "the protocol names no claim here" in shown
+
+
 def test_every_report_has_the_same_keys() -> None:
     keys = [list(report_document(one, audit(one.replay))) for one in fixtures()]
     assert all(one == keys[0] for one in keys)
@@ -129,6 +144,7 @@ def test_text_and_page_name_a_conflict() -> None:
     text, page = report_text(recorded, found), report_page(recorded, found)
     assert text.startswith("UNKNOWN")
     assert "base evid: INCONSISTENT" in text
+    assert "<li>base evid: INCONSISTENT</li>" in page
     assert "j_opened=TRUE" in text
     assert "j_opened=FALSE" in text
     assert "these cannot all hold" in page
