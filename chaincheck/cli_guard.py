@@ -131,11 +131,12 @@ def guarded(action: Callable[[], Any]) -> int:
             code = error.exit_code
         except click.exceptions.Exit as end:
             code = end.exit_code
-        except click.exceptions.NoArgsIsHelpError as error:
-            error.show()
-            code = error.exit_code
         except click.ClickException as error:
-            _say(_usage(error))
+            # Its message is the whole help; releases before 8.2 do not know it.
+            if type(error).__name__ == "NoArgsIsHelpError":
+                error.show()
+            else:
+                _say(_usage(error))
             code = error.exit_code
         except (click.Abort, KeyboardInterrupt):
             what = "interrupted" if stop.code == _INTERRUPTED else "stopped"
