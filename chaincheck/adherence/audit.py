@@ -79,7 +79,11 @@ def audit(
         lints=lint(replay.protocol, engine=engine, limits=limits),
         unannotated=_unannotated(replay.annotations, compiled),
         notes=_notes(replay.annotations, compiled),
-        conflicts=conflicts(solving, found.bases, reading, replay.annotations),
+        conflicts=(
+            conflicts(solving, found.bases, reading, replay.annotations)
+            if found.bases["all"] == "UNSAT"
+            else {}
+        ),
         settlement=settled,
         radius=radius,
     )

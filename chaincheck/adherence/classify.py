@@ -7,7 +7,6 @@ the evidence inconsistent; one in neither is UNKNOWN and asserts nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from chaincheck.adherence.findings import (
@@ -59,8 +58,7 @@ def read(annotations: Iterable[Annotation], index: dict[str, int]) -> Reading:
     return Reading(true, false)
 
 
-@dataclass(frozen=True, slots=True)
-class Assessment:
+class Assessment(NamedTuple):
     """The statuses of one replay, before anything is explained; fields as in ``Audit``."""
 
     overall: Status
