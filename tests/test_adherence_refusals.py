@@ -19,6 +19,7 @@ def test_a_place_is_spelled_as_json_path() -> None:
     assert json_path([]) == "$"
     assert json_path(["a", 3, "b_1"]) == "$.a[3].b_1"
     assert json_path(["a b", "é", '"', "1"]) == '$["a b"]["\\u00e9"]["\\""]["1"]'
+    assert json_path(["k" * 10**6]) == '$["' + "k" * 120 + '…"]'
     error = Refusal("EMPTY", (((None, "x"), 2), "y"), "nothing").of_file("f.json", 4)
     assert (error.json_path, error.line, error.code) == ("$.x[2].y", 4, "EMPTY")
     assert str(error) == f"f.json:4: EMPTY at $.x[2].y: nothing. {CODES['EMPTY'].remedy}"

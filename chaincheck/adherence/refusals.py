@@ -140,15 +140,21 @@ CODES: dict[str, Code] = {
 # From the innermost step outwards would be costly to spell for every node, so that a place is a
 # chain of steps, spelled only when something is wrong: (place of the parent, key or index).
 Trail: TypeAlias = "tuple[Trail, str | int] | None"
+_LONGEST_KEY = 120
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def json_path(steps: Sequence[str | int]) -> str:
-    """Spell a place in a JSON document as in ``$.annotations[3].evidence[0].start``."""
+    """Spell a place in a JSON document as in ``$.annotations[3].evidence[0].start``.
+
+    A key of more than 120 characters is cut, since it may be as long as the document.
+    """
     out = "$"
     for step in steps:
         if isinstance(step, int):
             out += f"[{step}]"
+        elif len(step) > _LONGEST_KEY:
+            out += f'[{json.dumps(step[:_LONGEST_KEY])[:-1]}…"]'
         elif _PLAIN_KEY.fullmatch(step):
             out += f".{step}"
         else:
