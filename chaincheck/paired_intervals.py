@@ -235,7 +235,7 @@ def paired_share_interval(
         raise ValueError(f"counts must be >= 0 and not all 0: {(both, first, second, neither)}")
     one, other = wilson(both + first, n, level), wilson(both + second, n, level)
     margins = (both + first) * (second + neither) * (both + second) * (first + neither)
-    numerator = both * neither - first * second
+    numerator: float = both * neither - first * second
     if numerator > 0:
         numerator = max(0.0, numerator - n / 2)
     phi = numerator / math.sqrt(margins) if margins else 0.0

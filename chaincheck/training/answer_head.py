@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["AnswerHead", "install", "log_odds"]
 
 
-class AnswerHead(nn.Module):
+class AnswerHead(nn.Module):  # type: ignore[misc, unused-ignore]
     """Rows of an output head, frozen, in float32.
 
     Args:
