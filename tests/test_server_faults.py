@@ -112,7 +112,7 @@ TABLE = [
     Case("sum-above-one", "the returned probabilities sum to 1.81"),
     Case("suppressed", "the logarithm -9999.0: these are taken after tokens were ruled out"),
     # What counts was not returned: recorded as bounds, and no score.
-    Case("neither-yes-nor-no", "could only bound this score: (None, None)", recorded=1),
+    Case("neither-yes-nor-no", "neither yes nor no among the returned tokens", recorded=1),
     Case("no-no", "could only bound this score: (", recorded=1),
     # A number that is none.
     *(
@@ -216,5 +216,28 @@ def run(line: str) -> tuple[int, str]:
     return int(code or 0), out.getvalue()
 
 
+def table() -> str:
+    """The table as the page has it."""
+    rows = ["| fault | mode | exit | asked | recorded | told |", "|---|---|--:|--:|--:|---|"]
+    for case in TABLE:
+        told = f"`{case.told}`" if case.told else ""
+        recorded = f"{case.recorded} of {ITEMS}"
+        rows.append(
+            f"| {case.fault} | {case.mode} | {case.code} | {case.asked} | {recorded} | {told} |"
+        )
+    return "\n".join(rows)
+
+
+def test_the_page_has_this_table() -> None:
+    page = PAGE.read_text("utf-8")
+    begin, end = "<!-- begin faults -->\n", "\n<!-- end faults -->"
+    found = page[page.index(begin) + len(begin) : page.index(end)].strip()
+    assert found == table(), "put into the page what `python tests/test_server_faults.py` prints"
+
+
 def test_every_fault_has_a_row() -> None:
     assert {case.fault for case in TABLE} | ELSEWHERE == set(FAULTS)
+
+
+if __name__ == "__main__":
+    print(table())
