@@ -210,7 +210,7 @@ def _make(model: PackagedModel, work: Path, wheel: PathLike | None, say: Say) ->
 
 
 def _require_converters(model: PackagedModel) -> None:
-    for needed in ("torch", "transformers", "safetensors", "gguf"):
+    for needed in ("torch", "transformers", "safetensors", "gguf", "accelerate"):
         if importlib.util.find_spec(needed) is None:
             raise MissingExtra(f"converting the model {model.name!r}", "judges")
 
