@@ -1,33 +1,32 @@
 """What a server judge is told in its TOML file, and what of it can change a score.
 
-========================== =====================================================================
-``url``                    where the server's API begins, such as ``http://127.0.0.1:8000/v1``
-``model``                  the model that is asked for
-``model_returned``         the name that replies give it, if that is another one
-``mode``                   "top": log-probabilities of the most probable tokens; "ids": of the
-                           tokens named by id (vLLM); "json": a number that the model writes
-``api``                    "chat" or "completions"
-``prompt``                 a prompt's name or file, see ``prompts``; "sufficiency" by default, in
-                           mode "json" "number"
-``top_logprobs``           how many tokens to ask for in mode "top"
-``yes_tokens``,            the exact texts of the tokens that count, in mode "top"; without them
-``no_tokens``              every token that reads as one of the prompt's answer words
-``yes_ids``, ``no_ids``    the ids of the tokens that count
-``tokenizer``              a model's folder or name, to find these ids in its ``tokenizer.json``
-``special_tokens``         texts that the server's tokenizer reads as signs, broken in passages;
-                           those of ``tokenizer``, or those in common use, by default
-``minimum_mass``           probability that yes and no must have together; below, none is judged
-``request``                further fields of the request, such as ``chat_template_kwargs``
-``omit``                   fields that the server does not take: of "seed", "temperature" and
-                           "max_tokens"
-``seed``                   sent with each request
-``revision``               what is served, in your words; see below
-``name``                   name for tables
-``api_key_env``            the environment variable that holds the key
-``timeout``                seconds for one whole reply
-``retries``                how often to ask again
-``concurrency``            requests at a time
-========================== =====================================================================
+=================== ============================================================================
+``url``             where the server's API begins, such as ``http://127.0.0.1:8000/v1``
+``model``           the model that is asked for
+``model_returned``  the name that replies give it, if that is another one
+``mode``            "top": log-probabilities of the most probable tokens; "ids": of the tokens
+                    named by id (vLLM); "json": a number that the model writes
+``api``             "chat" or "completions"
+``prompt``          a prompt's name or file, see ``prompts``; "sufficiency" by default, in mode
+                    "json" "number"
+``top_logprobs``    how many tokens to ask for in mode "top"
+``yes_tokens``      with ``no_tokens``: the exact texts of the tokens that count, in mode "top";
+                    without them every token that reads as one of the prompt's answer words
+``yes_ids``         with ``no_ids``: the ids of the tokens that count
+``tokenizer``       a model's folder or name, to find these ids in its ``tokenizer.json``
+``special_tokens``  texts that the server's tokenizer reads as signs, broken in passages; those of
+                    ``tokenizer``, or those in common use, by default
+``minimum_mass``    probability that yes and no must have together; below it nothing is judged
+``request``         further fields of the request, such as ``chat_template_kwargs``
+``omit``            fields that the server does not take: of "seed", "temperature", "max_tokens"
+``seed``            sent with each request
+``revision``        what is served, in your words; see below
+``name``            name for tables
+``api_key_env``     the environment variable that holds the key
+``timeout``         seconds for one whole reply
+``retries``         how often to ask again
+``concurrency``     requests at a time
+=================== ============================================================================
 
 Whether two servers are one instrument is not for a client to know: one may serve other weights
 under the same name, or the same weights in another precision. So the address is part of the
