@@ -85,6 +85,11 @@ def _told(draft: Draft, index: int, text: str) -> str | None:
     return None
 
 
+def _of(word: str, inner: set[str]) -> bool:
+    """Whether a word is one of an inner answer's, or an adjective of it."""
+    return any(word == name or (len(name) > 3 and word.startswith(name)) for name in inner)
+
+
 def end_by_name(draft: Draft) -> str | None:
     """A page that the question names and that holds the final answer, or None.
 
@@ -94,9 +99,12 @@ def end_by_name(draft: Draft) -> str | None:
     if chain.link == chain.hops:
         return None
     here = (chain.passages[draft.earlier].whole, chain.passages[draft.later].whole)
+    inner = {word for name in (*chain.joints, chain.later.answer) for word in fold_tokens(name)}
     for passage in chain.gold:
         page = base_title(passage.title)
-        if passage.whole in here or not telling_words(page) or not holds(chain.question, page):
+        # "a book about growing up in #2" names "Growing Up American" where #2 is America.
+        named = " ".join(word for word in fold_tokens(page) if not _of(word, inner))
+        if passage.whole in here or not telling_words(named) or not holds(chain.question, named):
             continue
         if any(holds(passage.whole, form) for form in draft.answers[-1]):
             return f"the question names {page!r}, whose page holds the final answer"

@@ -75,17 +75,26 @@ def test_a_rival_is_left_out_of_the_context() -> None:
 
 
 @pytest.mark.parametrize(
-    ("link", "question", "found"),
+    ("link", "question", "title", "found"),
     [
-        (2, "When was the Elm Pact of the ruler's heir printed?", True),
-        (3, "When was the Elm Pact of the ruler's heir printed?", False),
-        (2, "When was it printed?", False),
+        (2, "When was the Elm Pact of the ruler's heir printed?", "Elm Pact", True),
+        (3, "When was the Elm Pact of the ruler's heir printed?", "Elm Pact", False),
+        (2, "When was it printed?", "Elm Pact", False),
+        (2, "When was the book on growing up there printed?", "Growing Up Turkuan", True),
+        (2, "When was the book on living there printed?", "Growing Up Turkuan", False),
+        (2, "When was the book on it printed?", "Turkuan", False),
     ],
 )
-def test_an_end_that_the_question_names(link: int, question: str, found: bool) -> None:
+def test_an_end_that_the_question_names(link: int, question: str, title: str, found: bool) -> None:
+    """Whole, or but for the answer of a step between."""
     made = draft(answer="1948")
-    end = msgspec.structs.replace(made.chain.passages[2], title="Elm Pact", text="Printed in 1948.")
+    end = msgspec.structs.replace(made.chain.passages[2], title=title, text="Printed in 1948.")
     chain = msgspec.structs.replace(
-        made.chain, question=question, link=link, hops=3, gold=(*made.chain.passages[:2], end)
+        made.chain,
+        question=question,
+        link=link,
+        hops=3,
+        gold=(*made.chain.passages[:2], end),
+        joints=("Ada Ek", "Turku"),
     )
     assert (end_by_name(unedited(chain, (made.bridge, made.bridge_nature))) is not None) is found

@@ -95,6 +95,7 @@ def test_no_support_of_another_hop_is_lost_on_real_records() -> None:
         (TWOWIKI, "a4263dc80bdc11eba7f7acde48001122", "Q3", "second name"),
         (MUSIQUE, "3hop1__145427_106426_77199", "Q6", "Longest Night"),
         (MUSIQUE, "3hop1__92251_34179_23375", "Q9", "Molotov"),
+        (MUSIQUE, "3hop1__622497_160088_821792", "Q9", "Growing Up"),
         (MUSIQUE, "3hop1__639955_834494_34109", "Q9", "Pima"),
         (MUSIQUE, "3hop1__857_846_7821", "Q6", "ning"),
         (MUSIQUE, "2hop__10122_18974", "Q6", "hokkien"),
