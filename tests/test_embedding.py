@@ -181,7 +181,7 @@ class TestTheFolderSays:
             (tmp_path / file.name).write_bytes(file.read_bytes())
         (tmp_path / "sentence_bert_config.json").write_text('{"max_seq_length": 16}')
         judge = EmbeddingJudge(str(tmp_path))
-        assert judge.instrument["model"]["max_tokens"] == 16
+        assert judge.instrument["max_tokens"] == 16
 
     def test_a_layer_that_is_not_applied_is_refused(self, tmp_path: Path) -> None:
         layers = [{"type": f"sentence_transformers.models.{kind}"} for kind in ("Pooling", "Dense")]

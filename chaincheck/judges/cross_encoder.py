@@ -286,8 +286,8 @@ class CrossEncoderJudge:
         self.name = name or path.resolve().name
         self.instrument: dict[str, Any] = {
             "judge": "cross_encoder",
-            "revision": _REVISION,
-            "model": self._encoder.instrument(),
+            "code": _REVISION,
+            **self._encoder.instrument(),
             "template": asdict(self._template),
             "label": self._index,
             "exclusive": self._exclusive,

@@ -148,8 +148,8 @@ class EmbeddingJudge:
         self.name = name or path.resolve().name
         self.instrument: dict[str, Any] = {
             "judge": "embedding",
-            "revision": _REVISION,
-            "model": self._encoder.instrument(),
+            "code": _REVISION,
+            **self._encoder.instrument(),
             "best": best,
             "pooling": self._pooling,
             "question_prefix": question_prefix,

@@ -176,10 +176,12 @@ class Encoder:
         }
         listed = "".join(f"{digest}  {name}\n" for name, digest in sorted(tokenizer.items()))
         return {
-            "weights": weights_hash(self._folder),
-            "config": file_hash(self._folder / "config.json"),
+            "model": {
+                "architecture": type(self.model).__name__,
+                "weights": weights_hash(self._folder),
+                "config": file_hash(self._folder / "config.json"),
+            },
             "tokenizer": hashlib.sha256(listed.encode()).hexdigest(),
-            "architecture": type(self.model).__name__,
             "dtype": how.dtype,
             "attention": str(getattr(self.model.config, "_attn_implementation", None)),
             "max_tokens": self.limit,
