@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from chaincheck.injection import AttackEffect, InjectionReport
+from chaincheck.injection_results import AttackEffect, InjectionReport
 from chaincheck.intervals import Interval
 from chaincheck.plots import mark, style, variant_legend, words
 

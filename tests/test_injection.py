@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 from recorded_judges import Fake, make_item
 
-from chaincheck import injection
+from chaincheck import injection, injection_results
 from chaincheck.cli import command, main
 from chaincheck.errors import ChainCheckError, UsageError
 from chaincheck.evaluation import evaluate_files
-from chaincheck.injection import AttackEffect, probe, probe_file
+from chaincheck.injection import probe, probe_file
 from chaincheck.injection_attacks import ATTACKS
+from chaincheck.injection_results import AttackEffect
 from chaincheck.intervals import mean_interval
 from chaincheck.items import Item, Triplet
 from chaincheck.judges import LexicalJudge
@@ -82,14 +83,8 @@ def rows_of(judge: Any, **options: Any) -> dict[tuple[str, str], AttackEffect]:
 
 
 def test_public_names_are_pinned() -> None:
-    assert injection.__all__ == [
-        "AttackEffect",
-        "InjectionReport",
-        "Share",
-        "Shift",
-        "probe",
-        "probe_file",
-    ]
+    assert injection.__all__ == ["probe", "probe_file"]
+    assert injection_results.__all__ == ["AttackEffect", "InjectionReport", "Share", "Shift"]
 
 
 class TestKnownAnswers:
