@@ -152,12 +152,12 @@ def build(
         "chaincheck score --data triplets.jsonl.gz --judge lexical --out scores.jsonl",
         "chaincheck score --data triplets.jsonl.gz --judge repeated-names --out names.jsonl",
         "chaincheck score --data triplets.jsonl.gz --judge my_judge.toml --out scores.jsonl",
-        "chaincheck score --data t.jsonl.gz --judge lexical --log log.jsonl --live --out s.jsonl",
+        "chaincheck score --data t.jsonl.gz --judge smollm2 --log log.jsonl --live --out s.jsonl",
         "chaincheck score --data t.jsonl.gz --log log.jsonl --out s.jsonl",
     )
 )
 @click.option("--data", required=True, type=INPUT, help="Triplets: .jsonl or .jsonl.gz.")
-@click.option("--judge", help="A lexical judge's name, or a .toml file.")
+@click.option("--judge", help="A judge's name, such as lexical or smollm2, or a .toml file.")
 @click.option("--log", type=OUTPUT, help="Replay this judgment log; a miss is an error.")
 @click.option("--live", is_flag=True, help="Ask the judge for what the log lacks, and record it.")
 @click.option(

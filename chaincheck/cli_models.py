@@ -21,7 +21,8 @@ __all__ = ["model"]
 @click.option(
     "--cache",
     type=OUTPUT,
-    help="Where to keep it; by default $CHAINCHECK_CACHE or your folder for caches.",
+    help="Where to keep it, for judges that are run with CHAINCHECK_CACHE set to the same; by "
+    "default $CHAINCHECK_CACHE or your folder for caches.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
 def model(*, name: str, wheel: str | None, cache: str | None, as_json: bool) -> None:
