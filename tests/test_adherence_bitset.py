@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from chaincheck.adherence.bitset import (
     TooLarge,
+    WholeTable,
     components,
     members,
     projection,
@@ -50,6 +51,16 @@ def test_the_smallest_model_is_the_first_row_of_the_table(seed, count):
         expected = {atom for atom, value in expected.items() if value}
     found = smallest([formula(value) for value in values], facts_of(known))
     assert model_of(found) == expected
+
+
+@given(st.integers(0, 10**9), st.integers(1, 4))
+def test_a_whole_table_that_facts_cut_gives_the_same_model(seed, count):
+    values, _ = drawn(seed, count, NAMES[:5], depth=2)
+    formulas = [formula(value) for value in values]
+    table = WholeTable(formulas, 2**5 - 1)
+    for known in oracle.partial_assignments(NAMES[:5]):
+        facts = facts_of({**known, NAMES[7]: True})
+        assert table.smallest(facts) == smallest(formulas, facts)
 
 
 @given(st.integers(0, 10**9), st.integers(1, 8), st.integers(0, 5))

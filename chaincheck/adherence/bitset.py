@@ -32,6 +32,7 @@ from chaincheck.adherence.formulas import (
 __all__ = [
     "TABLE_ATOMS",
     "TooLarge",
+    "WholeTable",
     "components",
     "members",
     "projection",
@@ -88,6 +89,38 @@ def table_of(formulas: Sequence[Formula], atoms: Sequence[int], facts: Facts) ->
         if not table:
             break
     return table
+
+
+class WholeTable:
+    """The table of a conjunction over all its atoms, made once and cut by the facts of each replay.
+
+    Args:
+        formulas: the conjunction.
+        support: its atoms, and any others that should have rows of their own.
+    """
+
+    __slots__ = ("atoms", "columns", "table")
+
+    def __init__(self, formulas: Sequence[Formula], support: int) -> None:
+        self.atoms = members(support)
+        count = len(self.atoms)
+        full = (1 << (1 << count)) - 1
+        self.table = table_of(formulas, self.atoms, Facts(0, 0))
+        self.columns = []
+        for place, atom in enumerate(self.atoms):
+            column = _column(place, count)
+            self.columns.append((1 << atom, column, column ^ full))
+
+    def smallest(self, facts: Facts) -> int | None:
+        """Return the smallest model as :func:`smallest` does."""
+        known, value = facts
+        table = self.table
+        for atom, true, false in self.columns:
+            if known & atom:
+                table &= true if value & atom else false
+        if not table:
+            return None
+        return _spread((table & -table).bit_length() - 1, self.atoms) & ~known
 
 
 def projection(table: int, chosen: Sequence[int], count: int) -> int:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
-from chaincheck.adherence.bitset import TABLE_ATOMS, TooLarge, members, smallest
+from chaincheck.adherence.bitset import TABLE_ATOMS, TooLarge, WholeTable, members, smallest
 from chaincheck.adherence.findings import BaseStatus, Classification, Finding, Witness
 from chaincheck.adherence.formulas import Compiled, Facts, Formula, Query
 from chaincheck.adherence.solver import RLIMIT, TOTAL, Session, Undecided
@@ -27,6 +27,8 @@ Engine: TypeAlias = Literal["auto", "z3", "bitset"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 T = TypeVar("T")
 
+_WHOLE = 12
+"""Most atoms of a question whose table is kept with the protocol: 4,096 rows, 512 bytes."""
 _MOST_REMEMBERED = 1 << 15
 """How many answers are kept for one protocol before they are dropped and worked out anew."""
 
@@ -228,13 +230,16 @@ class Solving:
         witnesses: bool,
     ) -> tuple[BaseStatus, Finding]:
         """Classify a question to the base of ``background`` and facts; also tell the base's."""
-        yes_side = (*background, *query.yes)
-        no_side = (*background, *query.no)
         if self.engine != "z3":
             most = self.limits.table_atoms
             try:
-                yes = smallest(yes_side, facts, most)
-                no = smallest(no_side, facts, most)
+                if support.bit_count() <= min(_WHOLE, most):
+                    yes, no = (
+                        table.smallest(facts) for table in self._whole(query, background, support)
+                    )
+                else:
+                    yes = smallest((*background, *query.yes), facts, most)
+                    no = smallest((*background, *query.no), facts, most)
             except TooLarge:
                 pass
             else:
@@ -247,12 +252,24 @@ class Solving:
         if base == "SOLVER_UNKNOWN":
             return base, Finding("SOLVER_UNKNOWN")
         try:
-            yes = self._side(yes_side, facts, witnesses)
-            no = self._side(no_side, facts, witnesses)
+            yes = self._side((*background, *query.yes), facts, witnesses)
+            no = self._side((*background, *query.no), facts, witnesses)
         except Undecided:
             return base, Finding("SOLVER_UNKNOWN")
         finding = self._finding(yes, no, facts, support)
         return base, finding if witnesses else Finding(finding.classification)
+
+    def _whole(
+        self, query: Query, background: Sequence[Formula], support: int
+    ) -> tuple[WholeTable, WholeTable]:
+        """The tables of both sides over all their atoms, made when first asked for."""
+        cache = self.compiled.cache
+        tables: tuple[WholeTable, WholeTable] | None = cache.get(("whole", id(query)))
+        if tables is None:
+            yes = WholeTable((*background, *query.yes), support)
+            tables = (yes, WholeTable((*background, *query.no), support))
+            cache["whole", id(query)] = tables
+        return tables
 
     def _side(self, formulas: Sequence[Formula], facts: Facts, witnesses: bool) -> int | None:
         """A model of one side; any number stands for it where no witness is wanted."""
