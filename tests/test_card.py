@@ -28,7 +28,8 @@ from chaincheck.training.card_text import code, escaped, fenced  # noqa: E402
 from chaincheck.training.gate import check_gate  # noqa: E402
 from chaincheck.training.gate_plan import lock_plan  # noqa: E402
 from chaincheck.training.gate_score import score_for_gate  # noqa: E402
-from chaincheck.training.merge import PROVENANCE, merge  # noqa: E402
+from chaincheck.training.merge import merge  # noqa: E402
+from chaincheck.training.merge_files import PROVENANCE  # noqa: E402
 from chaincheck.training.recipe import Recipe  # noqa: E402
 from chaincheck.training.run_folder import TrainingSummary  # noqa: E402
 from chaincheck.training.score_drift import ScoreDrift  # noqa: E402

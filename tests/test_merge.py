@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -27,13 +26,19 @@ from tiny_models import (  # noqa: E402
     write_json,
 )
 
-from chaincheck.errors import InvalidModel, MeasuredFailure, UnwritableOutput  # noqa: E402
+from chaincheck.errors import (  # noqa: E402
+    InvalidModel,
+    MeasuredFailure,
+    UnwritableOutput,
+    UsageError,
+)
 from chaincheck.models import weights_hash  # noqa: E402
 from chaincheck.training import merge as module  # noqa: E402
 from chaincheck.training.adapter import BASE_RECORD, open_adapter  # noqa: E402
 from chaincheck.training.audit import audit  # noqa: E402
 from chaincheck.training.checkpoint import INDEX, SINGLE, open_checkpoint  # noqa: E402
-from chaincheck.training.merge import PROVENANCE, merge, restore  # noqa: E402
+from chaincheck.training.merge import merge, restore  # noqa: E402
+from chaincheck.training.merge_files import PROVENANCE  # noqa: E402
 
 UP = "model.layers.1.up_proj.weight"
 
@@ -224,7 +229,6 @@ class TestOutput:
         assert "Traceback" not in done.stderr
         assert not (tmp_path / "merged").exists()
         assert left_behind(tmp_path) == []
-        assert resource.RLIMIT_FSIZE is not None
 
     def test_what_the_audit_finds_leaves_nothing(
         self, base: Path, adapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -278,7 +282,9 @@ class TestBelongsTogether:
         adapter = plain_adapter(
             tmp_path / "adapter", base, base_model_name_or_path="Someone/Other-4B"
         )
-        assert merge(place, adapter, tmp_path / "merged").audit.passed
+        result = merge(place, adapter, tmp_path / "merged")
+        assert result.audit.passed
+        assert result.record["base"]["name"] == "Someone/Other-4B"
 
     def test_another_architecture_is_named(self, base: Path, tmp_path: Path) -> None:
         other = plain_base(tmp_path / "other", layers=3)
@@ -331,6 +337,13 @@ class TestRestore:
         whole = tmp_path / "whole"
         restore(base, lost, whole, adapter=adapter, renames={"text.": "model."})
         assert set(read_tensors(whole)) == set(read_tensors(base))
+
+    def test_a_renaming_that_gives_two_tensors_one_name(
+        self, base: Path, lost: Path, tmp_path: Path
+    ) -> None:
+        rewrite(lost, {"model.extra": torch.ones(1), "text.extra": torch.ones(1)})
+        with pytest.raises(UsageError, match=r"two tensors of .* one name"):
+            restore(base, lost, tmp_path / "whole", renames={"text.": "model."})
 
     def test_nothing_else_is_put_back(
         self, base: Path, adapter: Path, lost: Path, tmp_path: Path

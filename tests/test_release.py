@@ -20,7 +20,7 @@ from chaincheck.items import read_items, write_items  # noqa: E402
 from chaincheck.judges import open_judge  # noqa: E402
 from chaincheck.models import weights_hash  # noqa: E402
 from chaincheck.training.adapter import BASE_RECORD  # noqa: E402
-from chaincheck.training.merge import PROVENANCE  # noqa: E402
+from chaincheck.training.merge_files import PROVENANCE  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 

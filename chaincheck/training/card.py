@@ -23,7 +23,7 @@ from chaincheck.models import PROVENANCE as BASE_PROVENANCE
 from chaincheck.models import file_hash, weights_hash
 from chaincheck.training.card_text import card_text
 from chaincheck.training.gate_results import VERDICT
-from chaincheck.training.merge import BASE_PREFIX, PROVENANCE
+from chaincheck.training.merge_files import BASE_PREFIX, PROVENANCE
 from chaincheck.training.sealed import read_sealed
 
 __all__ = ["CardRecords", "read_records", "write_card"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,12 +93,12 @@ class Checkpoint:
         info = self.tensors[name]
         return read_tensor(self.folder / info.file, name)
 
-    @property
+    @cached_property
     def embedding(self) -> str | None:
         """Name of the input embedding, None if there is none by a known name."""
         return self._one(_EMBEDDING)
 
-    @property
+    @cached_property
     def head(self) -> str | None:
         """Name of the stored output head, None if none is stored."""
         return self._one(_HEAD)

@@ -8,42 +8,35 @@ folder is left.
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from chaincheck import __version__, models
-from chaincheck.errors import InvalidModel, MissingExtra, PathLike
-from chaincheck.models import file_hash, weights_hash
+from chaincheck import __version__
+from chaincheck.errors import InvalidModel, MissingExtra, PathLike, UsageError
+from chaincheck.models import weights_hash
 from chaincheck.training.adapter import Adapter, Target, open_adapter, place_on
 from chaincheck.training.audit import Progress, audit, base_name, silent
 from chaincheck.training.audit_results import Audit
 from chaincheck.training.checkpoint import (
     INDEX,
     SINGLE,
-    WEIGHT_SUFFIXES,
     Checkpoint,
     TensorInfo,
     open_checkpoint,
 )
-from chaincheck.training.folders import copy_file, new_folder
+from chaincheck.training.folders import new_folder
+from chaincheck.training.merge_files import PROVENANCE, carry_over, described, hash_now, libraries
 from chaincheck.training.score_drift import ScoreDrift
 from chaincheck.training.write_shards import write_index, write_safetensors
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["BASE_PREFIX", "PROVENANCE", "Merge", "check_base", "merge", "restore"]
-
-PROVENANCE = "chaincheck_merge.json"
-"""File in a merged folder that says what it was made of, and what the audit found."""
-
-BASE_PREFIX = "BASE_"
-"""What stands before the names of the base's own card and provenance in a merged folder."""
+__all__ = ["Merge", "add_delta", "check_base", "merge", "restore"]
 
 # What a class of a part of the model drops on loading: prediction layers and the visual tower.
 _RESTORABLE = ("mtp.", "model.mtp.", "model.visual.", "visual.")
@@ -158,11 +151,11 @@ def merge(
     _need_torch()
     one, change = open_checkpoint(base), open_adapter(adapter)
     targets, rename = place_on(change, one)
-    described = _described(one.folder, one.files)
-    agreement = check_base(change, one, described["weights"], base_called)
+    told = described(one.folder, one.files)
+    agreement = check_base(change, one, told["weights"], base_called)
     record = {
-        "base": {"agreement": agreement, **described},
-        "adapter": {**_described(change.folder), "settings": dict(change.config)},
+        "base": {"agreement": agreement, **told},
+        "adapter": {**described(change.folder), "settings": dict(change.config)},
         "renamed": {"adapter": rename[0], "base": rename[1]} if rename[0] != rename[1] else None,
     }
 
@@ -217,16 +210,21 @@ def restore(
     one, other = open_checkpoint(base), open_checkpoint(merged, sound=False)
     change = open_adapter(adapter) if adapter is not None else None
     record: dict[str, Any] = {
-        "base": _described(one.folder, one.files),
-        "from": _described(other.folder, other.files),
+        "base": described(one.folder, one.files),
+        "from": described(other.folder, other.files),
         "renamed": dict(renames or {}),
     }
     if change is not None:
         record["base"]["agreement"] = check_base(
             change, one, record["base"]["weights"], base_called
         )
-        record["adapter"] = {**_described(change.folder), "settings": dict(change.config)}
+        record["adapter"] = {**described(change.folder), "settings": dict(change.config)}
     there = {base_name(name, renames or {}): name for name in other.tensors}
+    if len(there) < len(other.tensors):
+        raise UsageError(
+            f"the renaming gives two tensors of {other.folder} one name",
+            remedy="Leave it out where the names are the base's already",
+        )
     restored = tuple(
         name for name in one.tensors if name not in there and name.startswith(_RESTORABLE)
     )
@@ -279,7 +277,7 @@ def _release(
     read = (base.folder, *((adapter.folder,) if adapter else ()))
     with new_folder(out, apart_from=read) as part:
         hashes = _write(part, infos, tensor, base, job.progress)
-        carried, left_out = _carry_over(base.folder, part, set(base.files))
+        carried, left_out = carry_over(base.folder, part, set(base.files))
         # Read back from the disk what was written.
         found = audit(base, part, adapter, restored=job.restored, progress=job.progress)
         found = replace(found, merged=str(out))
@@ -293,7 +291,7 @@ def _release(
         made = {
             "format": 1,
             "chaincheck": __version__,
-            "libraries": _libraries(),
+            "libraries": libraries(),
             **job.record,
             "merged": merged,
             "left_out": left_out,
@@ -330,63 +328,8 @@ def _write(
     if set(by_file) != {SINGLE}:
         known = base.index.get("metadata") if base.index else None
         write_index(part / INDEX, infos, known if isinstance(known, dict) else None)
-        hashes[INDEX] = _hash(part / INDEX)
+        hashes[INDEX] = hash_now(part / INDEX)
     return hashes
-
-
-def _carry_over(base: Path, part: Path, taken: set[str]) -> tuple[dict[str, str], list[str]]:
-    """Copy what is no weight: tokenizer, templates, settings, license.
-
-    Returns:
-        SHA-256 by name of what was copied, and the names of weight files that were left out.
-    """
-    copied: dict[str, str] = {}
-    left_out = []
-    for source in sorted(base.rglob("*")):
-        name = source.relative_to(base)
-        if not source.is_file() or any(piece.startswith(".") for piece in name.parts):
-            continue
-        if str(name) in taken or name.name in {INDEX, PROVENANCE}:
-            continue
-        if name.name.endswith(WEIGHT_SUFFIXES) or name.name.endswith(".index.json"):
-            left_out.append(str(name))
-            continue
-        about_base = str(name) in {"README.md", models.PROVENANCE}
-        target = part / (f"{BASE_PREFIX}{name}" if about_base else name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        copied[str(target.relative_to(part))] = copy_file(source, target)
-    return copied, left_out
-
-
-def _described(folder: Path, files: Iterable[str] | None = None) -> dict[str, Any]:
-    """Name a folder and the SHA-256 of the files in it that were read."""
-    names = files if files is not None else _top_files(folder)
-    found = {name: _hash(folder / name) for name in names}
-    if files is not None:
-        for name in ("config.json", INDEX):
-            if (folder / name).is_file():
-                found[name] = _hash(folder / name)
-    return {"name": folder.resolve().name, "weights": weights_hash(folder), "files": found}
-
-
-def _hash(path: Path) -> str:
-    """SHA-256 of what a file holds now, not of what it held when its time was last looked at."""
-    return file_hash(path, remember=False)
-
-
-def _top_files(folder: Path) -> list[str]:
-    return sorted(p.name for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
-
-
-def _libraries() -> dict[str, str]:
-    import safetensors
-    import torch
-
-    return {
-        "python": platform.python_version(),
-        "torch": str(torch.__version__),
-        "safetensors": str(safetensors.__version__),
-    }
 
 
 def _need_torch() -> None:
