@@ -101,13 +101,24 @@ def _rows(
         )
 
 
-def _deltas(delta: Tensor, noise: Tensor, scale: float, dtype: Any) -> Iterator[Tensor]:
-    """What a tool may add: the delta in double precision, or rounded to a tensor's type."""
-    yield delta
-    for one in (delta - noise, delta + noise):
-        yield one.to(dtype).double()
+def _off(
+    old: Tensor,
+    new: Tensor,
+    delta: Tensor,
+    noise: Tensor,
+    *,
+    scale: float,
+    stored: Any,
+    dtype: str,
+) -> Tensor:
+    """Which values are not the base's plus a delta that was rounded before, shape (n,)."""
+    added = [(delta - noise).to(stored), (delta + noise).to(stored)]
     if scale:
-        yield ((delta / scale).to(dtype).double() * scale).to(dtype).double()
+        added.append(((delta / scale).to(stored).double() * scale).to(stored))
+    off = ~_within(new, old + added[0].double(), noise, dtype)
+    for one in added[1:]:
+        off &= ~_within(new, old + one.double(), noise, dtype)
+    return off
 
 
 def _within(new: Tensor, exact: Tensor, noise: Tensor, dtype: str) -> Tensor:
@@ -140,14 +151,15 @@ def delta_fault(
     error = size = worst = 0.0
     for old, new, delta, bulk in _rows(adapter, target, base, merged):
         noise = (target.rank + 2) * _SINGLE * (bulk + (old + delta).abs())
-        bad = torch.ones_like(new, dtype=torch.bool)
-        for added in _deltas(delta, noise, target.scale, base.dtype):
-            bad &= ~_within(new, old + added, noise, dtype)
-        outside += int(bad.sum())
-        if bad.any():
-            gap = (new - old - delta).abs()[bad]
-            worst = max(worst, float(gap.nan_to_num(torch.inf).max()))
-        error += float(((new - old - delta) ** 2).sum())
+        left = new - (old + delta)
+        bad = ~_within(new, old + delta, noise, dtype)
+        if bad.any():  # few are, where the sum was rounded once
+            parts = [one[bad] for one in (old, new, delta, noise)]
+            off = _off(*parts, scale=target.scale, stored=base.dtype, dtype=dtype)
+            outside += int(off.sum())
+            if off.any():
+                worst = max(worst, float(left[bad][off].abs().nan_to_num(torch.inf).max()))
+        error += float((left**2).sum())
         size += float((delta**2).sum())
         moved += int((new != old).sum())
     fault = None
