@@ -224,6 +224,10 @@ class TestFromAFolder:
         assert opened.name == "tiny"
         assert len([*opened.score(triplets(1))]) == 3
 
+    def test_a_known_model_that_is_not_here_is_answered_by_the_command(self) -> None:
+        with pytest.raises(UsageError, match="Get it with: chaincheck model smollm2"):
+            open_judge("smollm2")
+
     def test_an_unknown_key_is_answered_by_the_nearest(self, tmp_path: Path) -> None:
         (tmp_path / "mine.toml").write_text('kind = "causal"\nmodle = "x"\n')
         with pytest.raises(UsageError, match="Did you mean 'model'"):

@@ -105,6 +105,14 @@ class TestTemplates:
         assert render.text(item("a")).startswith("01 Jan 2025\n")
         assert render.settings["arguments"] == {"date_string": "01 Jan 2025"}
 
+    def test_a_template_that_writes_it_all_the_same_is_refused(self) -> None:
+        with pytest.raises(InvalidModel, match="writes today's date"):
+            Renderer(tiny.tokenizer("{{ strftime_now('%Y-%m-%d') }}" + tiny.CHAT), PROMPT)
+        only_by_default = (
+            "{% if messages[0]['role'] != 'system' %}{{ strftime_now('%Y-%m-%d') }}{% endif %}"
+        )
+        Renderer(tiny.tokenizer(only_by_default + tiny.CHAT), PROMPT)
+
     @pytest.mark.parametrize(
         "template", ["{{ raise_exception('never') }}", "{{ undefined.thing.more }}", "nothing"]
     )

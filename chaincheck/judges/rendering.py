@@ -7,7 +7,9 @@ drop a system turn in silence too.
 
 from __future__ import annotations
 
+import datetime
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -69,7 +71,7 @@ class Renderer:
         settings: how it is done, for the instrument.
 
     Raises:
-        InvalidModel: the chat template fails, or drops what the user says.
+        InvalidModel: the chat template fails, drops what the user says, or writes today's date.
     """
 
     def __init__(
@@ -95,6 +97,7 @@ class Renderer:
             specials=self._specials, token_cutter=self._token_cutter
         )
         self._expected: dict[int, int] = {}
+        self._check_date()
 
     def __call__(self, item: Item) -> Asked:
         """Give the tokens for one item.
@@ -170,6 +173,22 @@ class Renderer:
             "system": "in the user's turn" if self._folded and self._prompt.system else "its own",
         }
 
+    def _check_date(self) -> None:
+        """Refuse a template that writes today's date: tomorrow it would be another prompt."""
+        if not self._chat:
+            return
+        formats = re.findall(
+            r"strftime_now\(\s*['\"](.+?)['\"]", str(self._tokenizer.chat_template)
+        )
+        today = datetime.datetime.now().astimezone()
+        text = self.text(_harmless(1)) if formats else ""
+        for form in formats:
+            if "%" in form and today.strftime(form) in text:
+                raise self._faulty(
+                    f"its chat template writes today's date ({form}), so a score would not hold "
+                    "tomorrow"
+                )
+
     def _faulty(self, problem: str) -> InvalidModel:
         return InvalidModel(
             problem,
@@ -197,15 +216,7 @@ class Renderer:
         """
         count = len(item.passages)
         if count not in self._expected:
-            harmless = Item(
-                item_id="",
-                pair_id="",
-                variant="real",
-                cell="A",
-                query="x",
-                passages=("x",) * count,
-            )
-            self._expected[count] = self._signs(self._encode(self._text(self._fill(harmless))))
+            self._expected[count] = self._signs(self._encode(self.text(_harmless(count))))
         if self._signs(ids) != self._expected[count]:
             raise UnjudgeableItem(
                 "its text holds one of the tokenizer's own signs, which could not be broken",
@@ -215,3 +226,10 @@ class Renderer:
 
     def _signs(self, ids: tuple[int, ...]) -> int:
         return sum(id_ in self._special_ids for id_ in ids)
+
+
+def _harmless(passages: int) -> Item:
+    """An item that says nothing."""
+    return Item(
+        item_id="", pair_id="", variant="real", cell="A", query="x", passages=("x",) * passages
+    )
