@@ -157,12 +157,31 @@ def _check_use(
         raise UsageError("--rename is about a model that others merged", remedy=remedy)
 
 
-@click.group()
+@click.group(
+    epilog=examples(
+        "chaincheck gate plan gate.toml",
+        "chaincheck gate score gate.toml --judge base.toml --role base",
+        "chaincheck gate score gate.toml --judge merged.toml --role candidate",
+        "chaincheck gate check gate.toml --json verdict.json",
+    )
+)
 def gate() -> None:
     """Decide on a release by conditions that were fixed before anything was scored.
 
-    In this order: write gate.toml; plan; publish the id; score base and candidate; check.
-    """
+    In this order: write gate.toml; plan; publish the id; score base and candidate; check. An
+    example of gate.toml:
+
+    \b
+        name = "chain judge, first release"
+        base = "base.log.jsonl"
+        candidate = "candidate.log.jsonl"
+        margin = 0.02
+        cluster = "bridge"
+        [[data]]
+        path = "test.jsonl.gz"
+        sigma = ["real", "fict"]
+        nominal = ["real"]
+    """  # noqa: D301 - click takes the character itself for "leave these lines as they are"
 
 
 @gate.command("plan", epilog=examples("chaincheck gate plan gate.toml"))
