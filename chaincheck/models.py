@@ -292,7 +292,8 @@ def file_hash(path: PathLike, *, remember: bool = True) -> str:
     Args:
         path: the file.
         remember: take the hash from an earlier call, in this process or another, if the file
-            still has the same size and time of change; gigabytes are then not read again.
+            still has the same size and time of change, and keep it for a later one; gigabytes
+            are then not read again.
 
     Raises:
         UnreadableFile: it cannot be read.
@@ -300,8 +301,8 @@ def file_hash(path: PathLike, *, remember: bool = True) -> str:
     file = Path(path).resolve()
     try:
         status = file.stat()
-        memory = _memory_of(file)
-        if remember and memory is not None:
+        memory = _memory_of(file) if remember else None
+        if memory is not None:
             known = _recall(memory)
             if known and (known.path, known.size, known.mtime_ns) == (
                 str(file),
