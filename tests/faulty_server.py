@@ -59,7 +59,10 @@ class _Handler(BaseHTTPRequestHandler):
             FAULTS[name](self, body, number)
 
     def do_GET(self) -> None:
-        name, session, _ = self._path()
+        name, session, path = self._path()
+        if path == "/blocks":
+            send(self, self.server.blocks)  # type: ignore[attr-defined]
+            return
         with self.server.lock:  # type: ignore[attr-defined]
             send(self, self.server.seen[name, session])  # type: ignore[attr-defined]
 
@@ -85,6 +88,7 @@ class _Server(ThreadingHTTPServer):
         self.lock = threading.Lock()
         self.seen: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
         self.active: dict[tuple[str, str], int] = defaultdict(int)
+        self.blocks = 0  # of 1 MiB, sent by the fault "huge-body"
         self.stopping = threading.Event()
 
     def handle_error(self, *_: Any) -> None:

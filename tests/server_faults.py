@@ -268,8 +268,9 @@ def _huge(handler: Handler, body: dict[str, Any], number: int) -> None:
     handler.end_headers()
     handler.close_connection = True
     block = b" " * 2**20
-    for _ in range(200):
+    for _ in range(500):
         handler.wfile.write(block)
+        handler.server.blocks += 1  # type: ignore[attr-defined]
 
 
 def _changed(change: Callable[[dict[str, Any]], None]) -> Fault:

@@ -155,10 +155,14 @@ def address() -> Iterator[str]:
         yield found
 
 
+def told_by(address: str, path: str) -> Any:
+    with urllib.request.urlopen(f"{address}/{path}") as reply:
+        return json.load(reply)
+
+
 def seen(address: str, fault: str, session: str) -> list[dict[str, Any]]:
-    with urllib.request.urlopen(f"{address}/{fault}/{session}/seen") as reply:
-        found: list[dict[str, Any]] = json.load(reply)
-        return found
+    found: list[dict[str, Any]] = told_by(address, f"{fault}/{session}/seen")
+    return found
 
 
 def write_judge(path: Path, url: str, mode: str, more: dict[str, Any]) -> None:
@@ -199,7 +203,16 @@ def test_a_fault_and_what_a_user_sees(
     assert SECRET not in Path("log.jsonl").read_text()
     if case.recorded:
         recorded = list(RecordedJudge("log.jsonl").score(make_items(case.recorded)))
-        assert recorded[0].usage is not None and recorded[0].usage["attempts"] == case.asked
+        usage = recorded[0].usage
+        assert usage is not None and usage["attempts"] == case.asked
+        if "retry-after" in case.fault:  # it asks for a second; the limit is 0.05 here
+            assert 0.05 <= usage["waited_seconds"] <= 0.056
+        else:
+            assert usage.get("waited_seconds", 0) <= 0.02
+    if came := re.search(r"\((\d+) bytes came\)", told):  # a byte each 0.05 seconds
+        assert int(came[1]) <= 20
+    if case.fault == "huge-body":
+        assert told_by(address, "huge-body/top/blocks") < 200
 
 
 def run(line: str) -> tuple[int, str]:
