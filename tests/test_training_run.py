@@ -290,6 +290,29 @@ def test_a_full_disk_leaves_the_last_checkpoint(
     assert same(tmp_path / "run", tmp_path / "whole")
 
 
+def test_an_adapter_that_cannot_be_written_leaves_the_checkpoints(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = judge_trainer.JudgeTrainer.save_model
+
+    def full(self: Any, output_dir: str, **named: Any) -> None:
+        if "checkpoint" not in output_dir:
+            raise OSError(28, "No space left on device")
+        before(self, output_dir, **named)
+
+    settings = recipe(save_every=2)
+    with monkeypatch.context() as patch:
+        patch.setattr(judge_trainer.JudgeTrainer, "save_model", full)
+        with pytest.raises(UnwritableOutput, match=r"adapter.*No space left"):
+            train(str(base), data, tmp_path / "run", settings)
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {
+        *("run.json", "metrics.jsonl", "checkpoints"),
+    }
+    train(str(base), data, tmp_path / "run", settings)
+    train(str(base), data, tmp_path / "whole", settings)
+    assert same(tmp_path / "run", tmp_path / "whole")
+
+
 class TestRefusals:
     def test_triplets_without_a_cell(self, base: Path, data: Path, tmp_path: Path) -> None:
         lacking = tmp_path / "ab.jsonl"

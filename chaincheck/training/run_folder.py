@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from chaincheck.items import Triplet
 from chaincheck.jsonl import read_lines
 from chaincheck.judges.base import differences
 from chaincheck.training.adapter import BASE_RECORD
+from chaincheck.training.folders import new_folder
 
 __all__ = [
     "ADAPTER",
@@ -168,21 +169,25 @@ def begin(run: Path, identity: dict[str, Any]) -> None:
         write_bytes(run / RUN, msgspec.json.format(msgspec.json.encode(identity), indent=1))
 
 
-def keep_adapter(trainer: Any, folder: Path, base: Any) -> None:
-    """Write the adapter beside its place, then let it take it: whole or not at all."""
-    part = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
+def keep_adapter(trainer: Any, folder: Path, base: Mapping[str, Any]) -> None:
+    """Write the adapter, whole or not at all, with the hash of the base that it belongs to.
+
+    One that a run left which was stopped right after is written anew; its checkpoints are there
+    until the run's summary is.
+
+    Raises:
+        UnwritableOutput: it cannot be written, as on a full disk.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
     try:
-        trainer.save_model(str(part))
-        record = msgspec.json.encode({"weights": base["weights"]})
-        write_bytes(part / BASE_RECORD, record + b"\n")
-        (part / "README.md").unlink(missing_ok=True)  # the library's empty form of a model card
-        if folder.exists():
-            shutil.rmtree(folder)
-        part.replace(folder)
-    except Exception as cause:
-        shutil.rmtree(part, ignore_errors=True)
-        if isinstance(cause, UnwritableOutput):
-            raise
+        with new_folder(folder) as part:
+            trainer.save_model(str(part))
+            record = msgspec.json.encode({"weights": base["weights"]})
+            write_bytes(part / BASE_RECORD, record + b"\n")
+            # The library's empty form of a model card.
+            (part / "README.md").unlink(missing_ok=True)
+    except UnwritableOutput:
+        raise
+    except Exception as cause:  # each writer has its own kind of error for a full disk
         told = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
         raise UnwritableOutput(folder, told) from cause
