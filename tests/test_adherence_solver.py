@@ -156,6 +156,64 @@ def test_ids_that_a_solver_would_understand_are_only_names():
         assert Session().smallest(formulas, Facts(0, 0)) == 0b10
 
 
+def unseen_tautology(names):
+    """True whatever holds, which a table of two atoms cannot tell."""
+    parity = atom(names[0])
+    for name in names[1:]:
+        parity = op("xor", parity, atom(name))
+    return op("or", parity, op("not", parity))
+
+
+def with_open_requirement(annotations):
+    """A replay with one requirement that is plain where ``j_claim`` is TRUE, and hard elsewhere."""
+    names = [f"p{i}" for i in range(40)]
+    value = hard(1)
+    value["protocol"] |= {
+        "atoms": [
+            *value["protocol"]["atoms"][:2],
+            *({"id": n, "role": "procedure"} for n in names),
+        ],
+        "constraints": [],
+        "decision": atom("j_claim"),
+        "requirements": [{"id": "odd", "expr": op("or", atom("j_claim"), unseen_tautology(names))}],
+    }
+    value["annotations"] = [{"atom": a, "value": v} for a, v in annotations]
+    return at_random.replay_of(value)
+
+
+FEW = Limits(table_atoms=2)
+
+
+def test_one_undecided_requirement_forces_the_overall_status():
+    replay = with_open_requirement([("c_claim", "TRUE"), ("j_claim", "FALSE")])
+    found = audit(replay, engine="bitset", limits=FEW)
+    assert set(found.bases.values()) == {"SAT"}
+    assert found.overall == "UNKNOWN"
+    assert found.overall_forced_by == ("requirement odd: SOLVER_UNKNOWN",)
+    assert found.violations == ("verdict", "grounding j_claim=c_claim (under_claim)")
+    # With Z3 to ask, nothing is forced.
+    assert audit(replay, limits=FEW).overall == "VIOLATED"
+
+
+def test_a_flip_into_the_undecided_leaves_the_radius_undecided():
+    replay = with_open_requirement([("j_claim", "TRUE"), ("c_claim", "TRUE")])
+    found = audit(replay, engine="bitset", limits=FEW)
+    assert found.overall == "SATISFIED"
+    assert (found.radius.flips, found.radius.reason) == (None, "undecided")
+    assert found.radius.searched == 0
+    assert audit(replay, limits=FEW).radius.annotations == (0,)
+
+
+def test_what_one_engine_or_limit_left_open_is_asked_again():
+    replay = at_random.replay_of(hard(5))
+    for settings in ({"engine": "bitset"}, {"limits": Limits(rlimit=1_000)}):
+        found = audit(replay, **settings, explain=False)
+        assert found.bases["all"] == "SOLVER_UNKNOWN"
+    assert audit(replay, limits=Limits(checks=0), explain=False).bases["all"] == "UNSAT"
+    again = audit(replay, engine="bitset", explain=False)
+    assert again.bases["all"] == "SOLVER_UNKNOWN"
+
+
 # ----- results that no history changes
 
 
