@@ -19,8 +19,8 @@ __all__ = ["train"]
         "--recipe recipe.toml",
         "chaincheck train --base my_model --data t.jsonl.gz --out run -s seed 1 -s loss.margin 3",
         "chaincheck train --base my_model --data t.jsonl.gz --out run -s objective nominal",
-        "accelerate launch --config_file fsdp2.yaml -m chaincheck train --base big --data t.jsonl "
-        "--out run",
+        "accelerate launch --config_file chaincheck/training/fsdp2.yaml -m chaincheck train "
+        "--base big --data t.jsonl.gz --out run",
     )
 )
 @click.option("--base", required=True, help="The model to train: a folder, or a name.")
@@ -64,6 +64,7 @@ def train(
     """
     from chaincheck.training.recipe import load_recipe, parse_settings, read_recipe
     from chaincheck.training.run import train as run
+    from chaincheck.training.run_folder import is_first_process
 
     changes = parse_settings(settings)
     chosen = load_recipe(recipe, changes) if recipe else read_recipe(changes)
@@ -77,6 +78,8 @@ def train(
         threads=threads,
         code=code,
     )
+    if not is_first_process():
+        return
     if plot:
         _draw(out, plot)
     click.echo(summary.to_json() if as_json else summary.to_text())

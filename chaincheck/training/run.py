@@ -44,6 +44,7 @@ from chaincheck.training.run_folder import (
     begin,
     file_hash,
     finished,
+    is_first_process,
     keep_adapter,
     refuse_overlap,
 )
@@ -118,7 +119,8 @@ def train(
     )
     loaded = load_causal_model(settings)
     identity["base"] = dict(loaded.identity)
-    begin(run, identity)
+    if is_first_process():
+        begin(run, identity)
     return _Run(loaded, settings, recipe, run, identity).go(triplets, held_out, data, validation)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,6 +28,7 @@ __all__ = [
     "begin",
     "file_hash",
     "finished",
+    "is_first_process",
     "keep_adapter",
     "refuse_overlap",
 ]
@@ -144,6 +146,11 @@ def _refuse_other(run: Path, known: dict[str, Any], identity: dict[str, Any]) ->
             f"{run} is of another run ({what})",
             remedy="Name another folder, or repeat the settings to go on with that run",
         )
+
+
+def is_first_process() -> bool:
+    """Tell whether this process writes; of several that train together only one does."""
+    return os.environ.get("RANK", "0") == "0"
 
 
 def begin(run: Path, identity: dict[str, Any]) -> None:
