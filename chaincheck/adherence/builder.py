@@ -141,6 +141,11 @@ class ReplayBuilder:
         """Say that an atom was looked for and not settled."""
         self.annotate(atom, "UNKNOWN", explanation=explanation, origin=origin)
 
+    def unread(self) -> tuple[str, ...]:
+        """The atoms that have no annotation yet, in the order of declaration."""
+        read = {annotation.atom for annotation in self._annotations}
+        return tuple(atom.id for atom in self._protocol.atoms if atom.id not in read)
+
     def build(self, *, gold: Verdict | None = None) -> Recorded:
         """Return the replay, checked as one from a file is.
 

@@ -15,6 +15,7 @@ from chaincheck.errors import quote
 
 __all__ = ["explain"]
 
+_PLAIN = ((inspect.IntType, int, "a whole number"), (inspect.BoolType, bool, "true or false"))
 _PATTERNS = {ATOM_ID: ("BAD_ATOM_ID", "atom id"), STATUS: ("BAD_STATUS", "translation status")}
 
 
@@ -99,9 +100,9 @@ def _struct(value: Any, kind: inspect.StructType, trail: Trail) -> Refusal | Non
 def _scalar(value: Any, kind: inspect.Type, trail: Trail) -> Refusal | None:
     if isinstance(kind, inspect.LiteralType):
         return _word(value, kind.values, trail)
-    if isinstance(kind, inspect.IntType):
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        return None if whole else _wrong(value, "a whole number", trail)
+    for number, plain, wanted in _PLAIN:
+        if isinstance(kind, number):
+            return None if type(value) is plain else _wrong(value, wanted, trail)
     if isinstance(kind, inspect.StrType):
         if not isinstance(value, str):
             return _wrong(value, "a string", trail)
