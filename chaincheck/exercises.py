@@ -26,7 +26,11 @@ from chaincheck.selectivity import measure
 
 __all__ = ["MODULES", "Verdict", "check", "eight_triplets", "exercise", "names"]
 
-MODULES = ("chaincheck.exercises_ceiling", "chaincheck.exercises_triplets")
+MODULES = (
+    "chaincheck.exercises_ceiling",
+    "chaincheck.exercises_triplets",
+    "chaincheck.exercises_adherence",
+)
 """Modules with further checkers, imported when an exercise is first asked for."""
 
 Checker = Callable[[Any], str | None]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chaincheck.adherence.findings import Audit, Finding, Status
+from chaincheck.adherence.logic import Atom, Const, Expression, postorder
 
-__all__ = ["because", "open_reason", "plain"]
+__all__ = ["because", "formula", "open_reason", "plain"]
 
 _VERDICT = {
     "ENTAILED": "{0} follows from the annotations and the protocol",
@@ -35,6 +36,30 @@ def plain(text: str) -> str:
     """
     folded = "".join(ch if ch.isprintable() else " " for ch in text)
     return " ".join(folded.split())
+
+
+def formula(expr: Expression) -> str:
+    """Write an expression as people do: ``not a``, ``a and (b or c)``, ``a implies b``.
+
+    Args:
+        expr: the expression; every operator within another stands in brackets, but ``not``.
+    """
+    parts: list[str] = []
+    for node in postorder(expr):
+        if isinstance(node, Atom):
+            parts.append(node.id)
+        elif isinstance(node, Const):
+            parts.append("true" if node.value else "false")
+        else:
+            count = len(node.args)
+            args = [f"({arg})" if _joined(arg) else arg for arg in parts[-count:]]
+            parts[-count:] = [f"not {args[0]}" if node.op == "not" else f" {node.op} ".join(args)]
+    return parts[0]
+
+
+def _joined(text: str) -> bool:
+    """Whether a text is more than an atom, a constant or the negation of either."""
+    return " " in text.removeprefix("not ")
 
 
 def open_reason(finding: Finding, detail: str | None) -> str:
