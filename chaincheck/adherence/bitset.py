@@ -45,8 +45,10 @@ TABLE_ATOMS = 16
 """Most atoms that one truth table may have: 65,536 rows, 8 KiB."""
 
 
-_BRANCHES = 32
-"""How many atoms may be tried both ways before a question is too large."""
+_WORK = 6_000
+"""How many formulas may be looked at to make a component smaller before it is too large."""
+_STEP = 100
+"""What one look at all of them costs beside; bounds how many atoms are tried within another."""
 
 
 class TooLarge(Exception):
@@ -228,13 +230,11 @@ def smallest(formulas: Sequence[Formula], facts: Facts, limit: int = TABLE_ATOMS
             unsettled.append(formula)
         elif not formula.holds(value):
             return None
-    return _solve(unsettled, facts, limit, [_BRANCHES]) if unsettled else 0
+    return _solve(unsettled, facts, limit, [_WORK]) if unsettled else 0
 
 
-def _solve(
-    formulas: Sequence[Formula], facts: Facts, limit: int, branches: list[int]
-) -> int | None:
-    """Solve formulas that each have an open atom; ``branches`` holds how many may yet be tried."""
+def _solve(formulas: Sequence[Formula], facts: Facts, limit: int, work: list[int]) -> int | None:
+    """Solve formulas that each have an open atom; ``work`` holds how many more to look at."""
     model = 0
     large = []
     for mask, content in components(formulas, facts.known):
@@ -247,7 +247,7 @@ def _solve(
             return None
         model |= _spread((table & -table).bit_length() - 1, atoms)
     for content in large:
-        part = _solve_large(content, facts, limit, branches)
+        part = _solve_large(content, facts, limit, work)
         if part is None:
             return None
         model |= part
@@ -264,13 +264,14 @@ def _spread(row: int, atoms: Sequence[int]) -> int:
     return model
 
 
-def _solve_large(
-    content: list[Formula], facts: Facts, limit: int, branches: list[int]
-) -> int | None:
+def _solve_large(content: list[Formula], facts: Facts, limit: int, work: list[int]) -> int | None:
     """Solve a component that is too large for a table, if a few steps make it small enough."""
     start, size = facts, len(content)
     while True:
         known = facts.known
+        work[0] -= len(content) + _STEP
+        if work[0] < 0:
+            raise TooLarge
         step = _propagated(content, facts)
         if step is None:
             return None
@@ -279,11 +280,8 @@ def _solve_large(
             break
     forced = facts.value & ~start.known
     if facts != start or len(content) < size:
-        found = _solve(content, facts, limit, branches)
+        found = _solve(content, facts, limit, work)
         return None if found is None else found | forced
-    if not branches[0]:
-        raise TooLarge
-    branches[0] -= 1
     # FALSE is tried first, on the first atom: what is found there comes before all else.
     support = 0
     for formula in content:
@@ -291,9 +289,7 @@ def _solve_large(
     first = support & ~facts.known
     first &= -first
     for value in (0, first):
-        found = _solve_large(
-            content, Facts(facts.known | first, facts.value | value), limit, branches
-        )
+        found = _solve_large(content, Facts(facts.known | first, facts.value | value), limit, work)
         if found is not None:
             return found | value
     return None

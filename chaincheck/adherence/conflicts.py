@@ -104,11 +104,29 @@ class _Search:
             return True
         return not self.solving.satisfiable(formulas, Reading(true, false).facts)
 
+    def _start(self) -> list[int]:
+        """Members that contradict one another: one constraint's, if its facts alone break it."""
+        supports = self.solving.compiled.constraint_support
+        first = len(self.constraints)
+        for number in self.constraints:
+            about = [
+                first + place
+                for place, (atom, _) in enumerate(self.literals)
+                if supports[number] >> atom & 1
+            ]
+            if self.contradictory([number, *about]):
+                return [number, *about]
+        return list(range(first + len(self.literals)))
+
     def core(self) -> _Core:
         """Find a minimal conflict and, within the limits, the smallest."""
         size = len(self.constraints) + len(self.literals)
         try:
-            chosen = minimal_subset(size, self.contradictory)
+            start = self._start()
+            places = minimal_subset(
+                len(start), lambda some: self.contradictory([start[place] for place in some])
+            )
+            chosen = tuple(start[place] for place in places)
         except Undecided:
             return _Core(False, (), (), None)
         smallest = len(chosen) == 1 or not self.constraints
