@@ -107,9 +107,9 @@ def crowded_replay(claims: int, passages: int) -> Replay:
     """A replay that is hard to decide: each claim needs a passage that serves no other claim.
 
     ``j_c1_p2`` says that the judge finds claim 1 in passage 2, and nobody has read anything. With
-    one claim too many no assignment exists (the pigeonhole principle), and a solver that argues
-    case by case needs a number of steps that grows exponentially in the number of passages
-    (Haken, 1985).
+    one claim too many no assignment exists (the pigeonhole principle), and a solver that argues by
+    resolution needs a number of steps that grows exponentially in the number of passages (A. Haken,
+    "The intractability of resolution", Theoretical Computer Science 39, 1985).
 
     Args:
         claims: how many claims.
