@@ -18,6 +18,7 @@ from chaincheck.cli_options import (
     level_option,
     tell,
 )
+from chaincheck.cli_replays import ask, claims, replays
 from chaincheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def _progress(items: Iterable[_T], *, what: str, start: int = 0) -> Iterator[_T]
         "chaincheck audit replay.json --html report.html --json report.json",
         "chaincheck audit batch replays.jsonl --out reports.jsonl",
         "chaincheck audit new --protocol chain-evidence/1 --context p1.txt --out replay.json",
+        "chaincheck audit replays --data t.jsonl.gz --rationales replies.jsonl --out replays.jsonl",
     )
     + _EXIT_CODES,
 )
@@ -276,3 +278,7 @@ def agreement(
 
     found = compare_files(first, second, resamples=resamples, seed=seed, level=level)
     emit(found.to_text, found.to_json, json_path)
+
+
+for _other in (replays, ask, claims):
+    audit.add_command(_other)

@@ -40,6 +40,16 @@ def _count(body: dict[str, Any]) -> int:
     return int(asked) if asked is not True and asked is not None else 0
 
 
+def rationale(both: bool) -> str:
+    """What a model writes that explains itself."""
+    hops = [
+        {"hop": n, "claim": "...", "object": "...", "supported": n == 1 or both, "quotes": []}
+        for n in (1, 2)
+    ]
+    verdict = "yes" if both else "no"
+    return json.dumps({"hops": hops, "verdict": verdict, "used_outside_knowledge": False})
+
+
 def answer(body: dict[str, Any]) -> dict[str, Any]:
     """The reply of a server with which nothing is wrong."""
     found = logprobs_of(prompt_of(body))
@@ -52,7 +62,10 @@ def answer(body: dict[str, Any]) -> dict[str, Any]:
         top = [(f"token_id:{one}", named[VOCABULARY[one]]) for one in dict.fromkeys(ids)]
         first = top[0][0]
     choice: dict[str, Any] = {"index": 0, "finish_reason": "length"}
-    if "response_format" in body:
+    if body.get("response_format", {}).get("json_schema", {}).get("name") == "rationale":
+        choice["message"] = {"role": "assistant", "content": rationale(found["Yes"] > found["No"])}
+        choice["finish_reason"] = "stop"
+    elif "response_format" in body:
         share = math.exp(found["Yes"])
         choice["message"] = {"role": "assistant", "content": json.dumps({"score": share})}
         choice["finish_reason"] = "stop"

@@ -72,7 +72,8 @@ class TestRendering:
     @pytest.mark.parametrize("name", PROMPTS)
     def test_ours_show_everything(self, name: str) -> None:
         text = load_prompt(name).text(item("first of two", "second of two"))
-        answer = '{"score": p}' if name == "number" else "Yes or No"
+        answers = {"number": '{"score": p}', "rationale": '"verdict" yes or no'}
+        answer = answers.get(name, "Yes or No")
         for part in ("Who wrote it?", "first of two", "second of two", answer):
             assert part in text
 

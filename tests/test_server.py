@@ -25,6 +25,7 @@ from chaincheck.judges.base import acquisition_of, differences, instrument_of
 from chaincheck.judges.prompts import load_prompt
 from chaincheck.judges.record import LiveJudge, RecordedJudge
 from chaincheck.judges.server import ServerJudge, open_server_judge
+from chaincheck.replay_pipeline import logged_replies, replays_file
 
 YES, NO = VOCABULARY[:4], VOCABULARY[4:8]
 IDS = {"yes_ids": [0, 1, 2, 3], "no_ids": [4, 5, 6, 7]}
@@ -447,3 +448,67 @@ sys.exit(main(sys.argv[1:]))
         assert before <= kept + 4  # lost: at most what was on the way or had come out of turn
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
         assert len(seen(address, session, "slow-each")) - before == 40 - kept
+
+
+class TestRationales:
+    def asked(self, address: str, session: str, fault: str, count: int = 3) -> list[Any]:
+        judge = judge_at(address, session, fault, mode="rationale")
+        return list(judge.score(make_items(count)))
+
+    def test_the_words_are_kept_and_the_verdict_is_the_score(
+        self, address: str, session: str, tmp_path: Path
+    ) -> None:
+        items = make_items(12)
+        judge = judge_at(address, session, mode="rationale")
+        with LiveJudge(judge, tmp_path / "log.jsonl") as live:
+            found = list(live.score(items))
+        assert {one.score for one in found} == {0.0, 1.0}
+        for item, one in zip(items, found, strict=True):
+            told = logprobs_for(item, prompt="rationale")
+            assert one.score == float(told["Yes"] > told["No"])
+            assert json.loads(one.raw)["verdict"] == ("yes" if one.score else "no")
+        sent = seen(address, session)[0]["body"]
+        assert sent["response_format"]["json_schema"]["strict"] and sent["max_tokens"] == 1024
+        kept = list(logged_replies(items, tmp_path / "log.jsonl"))
+        assert [text for _, _, text in kept] == [one.raw for one in found]
+        out = tmp_path / "replays.jsonl"
+        write_items(tmp_path / "t.jsonl", items)
+        made = replays_file(tmp_path / "t.jsonl", out, log=tmp_path / "log.jsonl")
+        assert (made.made, made.refused) == ({"A": 12}, ())
+
+    @pytest.mark.parametrize(
+        ("fault", "code"),
+        [
+            ("writes-prose", "NOT_JSON"),
+            ("writes-fenced", "NOT_JSON"),
+            ("writes-nothing", "NOT_JSON"),
+            ("writes-null-content", "NOT_JSON"),
+            ("writes-cut-off", "NOT_JSON"),
+            ("writes-twice", "DUPLICATE_KEY"),
+            ("writes-nan", "NOT_A_NUMBER"),
+            ("writes-more", "UNKNOWN_FIELD"),
+            ("writes-list", "WRONG_TYPE"),
+        ],
+    )
+    def test_what_is_no_rationale_is_recorded_as_invalid(
+        self, address: str, session: str, tmp_path: Path, fault: str, code: str
+    ) -> None:
+        items = make_items(3)
+        judge = judge_at(address, session, fault, mode="rationale")
+        with LiveJudge(judge, tmp_path / "log.jsonl") as live:
+            found = list(live.score(items))
+        assert all(one.score is None and one.bounds == (None, None) for one in found)
+        assert all(one.flags[0].startswith(f"INVALID rationale: {code}") for one in found)
+        write_items(tmp_path / "t.jsonl", items)
+        made = replays_file(tmp_path / "t.jsonl", tmp_path / "o.jsonl", log=tmp_path / "log.jsonl")
+        assert (made.codes, made.made) == ({code: 3}, {})
+
+    @pytest.mark.parametrize("fault", ["refusal", "tool-call", "other-model", "html-page", "404"])
+    def test_what_is_no_reply_ends_it(self, address: str, session: str, fault: str) -> None:
+        with pytest.raises(ServerFailed):
+            self.asked(address, session, fault)
+
+    def test_it_reads_no_tokens_and_needs_a_chat(self, address: str, session: str) -> None:
+        for keys in ({"api": "completions"}, {"yes_tokens": ["Yes"], "no_tokens": ["No"]}):
+            with pytest.raises(UsageError, match="rationale"):
+                judge_at(address, session, mode="rationale", **keys)

@@ -163,10 +163,14 @@ class ReplayBuilder:
         where = f"replay {quote(self._id)}"
         recorded = Recorded(replay, gold)
         try:
-            refuse_surrogates(replay_document(recorded))
-        except Refusal as refusal:
-            raise refusal.of_file(where) from None
-        return decode_replay(encode_replay(recorded), path=where)
+            raw = encode_replay(recorded)
+        except UnicodeEncodeError:
+            try:
+                refuse_surrogates(replay_document(recorded))
+            except Refusal as refusal:
+                raise refusal.of_file(where) from None
+            raise
+        return decode_replay(raw, path=where)
 
     def _source(self, name: str) -> Source:
         if name not in self._sources:

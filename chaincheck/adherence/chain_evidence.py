@@ -9,6 +9,7 @@ missing is UNKNOWN, never met.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -27,6 +28,7 @@ ORIGIN = "mechanical"
 _RATIONALE = "rationale"
 
 
+@lru_cache(maxsize=2)
 def protocol_of(*, strict: bool = False) -> Protocol:
     """The protocol: ``chain-evidence/1``, or the strict ``chain-evidence/1s``."""
     return load_protocol("chain-evidence/1s" if strict else "chain-evidence/1")

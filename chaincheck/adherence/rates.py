@@ -75,14 +75,14 @@ def _beta_quantile(probability: float, a: float, b: float) -> float:
             high = middle
 
 
-def clopper_pearson(successes: int, total: int, level: float = 0.95) -> tuple[float, float]:
+def clopper_pearson(successes: float, total: float, level: float = 0.95) -> tuple[float, float]:
     """The exact interval of a binomial share.
 
     Clopper and Pearson (1934), Biometrika 26, 404-413: the shares under which the count seen is
     in neither tail of (1 - level) / 2. It covers at least at the level, whatever the true share.
 
     Args:
-        successes: how many, from 0 to ``total``.
+        successes: how many, from 0 to ``total``; an effective count may have a fraction.
         total: of how many.
         level: coverage, strictly between 0 and 1.
 

@@ -1,11 +1,13 @@
 """The server judge: asks a model behind an OpenAI-compatible API.
 
-Three modes, stated in the TOML file and never changed on the way (``server_settings``):
+Four modes, stated in the TOML file and never changed on the way (``server_settings``):
 
 - "top" reads the most probable tokens of the first position. Where one that counts was not
   returned the score is bounded, not made up (``server_scores``).
 - "ids" has vLLM return the log-probabilities of named tokens, which gives the exact score.
 - "json" has the model write a number from 0 to 1, for servers without log-probabilities.
+- "rationale" has it write a finding and quotes for each hop. The score is 1 or 0 by its verdict,
+  and the judgment keeps its words, of which ``chaincheck audit replays`` makes replays.
 
 Opening a judge asks nothing, and neither does replaying its log. ``score`` opens connections,
 keeps several requests on the way and gives the judgments in order. An interrupt or an error ends
@@ -20,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chaincheck.errors import MissingExtra, ServerFailed, UnjudgeableItem, quote
+from chaincheck.errors import InvalidReplay, MissingExtra, ServerFailed, UnjudgeableItem, quote
 from chaincheck.items import Item
 from chaincheck.judges.base import Judgment, fingerprint_of
 from chaincheck.judges.prompts import Rendered
@@ -177,6 +179,8 @@ class _Session:
         if settings.mode == "json":
             value = number_of(answer, failed)
             return Judgment(score=value, **common), answer.system_fingerprint
+        if settings.mode == "rationale":
+            return _explained(answer, common), answer.system_fingerprint
         scored = self._scored(answer, failed)
         common["flags"] += scored.flags
         common["details"] |= {
@@ -222,6 +226,22 @@ class _Session:
             f"the reply names the model {quote(said)}, and {quote(expected)} was to answer",
             f"If that is the one meant, set model_returned = {said!r}",
         )
+
+
+def _explained(answer: Answer, common: dict[str, Any]) -> Judgment:
+    """Score a rationale by its verdict. One that is INVALID has no score, and is kept as it came.
+
+    It is no error: how often a model fails to answer in the form that it was told is a finding.
+    """
+    from chaincheck.adherence.rationale import decode_rationale
+
+    common["raw"] = answer.text or ""
+    try:
+        said = decode_rationale(common["raw"])
+    except InvalidReplay as refused:
+        common["flags"] += (f"INVALID rationale: {refused.code} at {refused.json_path}",)
+        return Judgment(score=None, bounds=(None, None), **common)
+    return Judgment(score=float(said.verdict == "yes"), **common)
 
 
 def _tokens(settings: ServerSettings, yes_ids: Iterable[int], no_ids: Iterable[int]) -> Tokens:

@@ -5,10 +5,11 @@
 ``model``           the model that is asked for
 ``model_returned``  the name that replies give it, if that is another one
 ``mode``            "top": log-probabilities of the most probable tokens; "ids": of the tokens
-                    named by id (vLLM); "json": a number that the model writes
+                    named by id (vLLM); "json": a number that the model writes; "rationale": a
+                    finding and quotes for each hop, see ``adherence.rationale``
 ``api``             "chat" or "completions"
-``prompt``          a prompt's name or file, see ``prompts``; "sufficiency" by default, in mode
-                    "json" "number"
+``prompt``          a prompt's name or file, see ``prompts``; "sufficiency" by default, "number"
+                    in mode "json", "rationale" in mode "rationale"
 ``top_logprobs``    how many tokens to ask for in mode "top"
 ``yes_tokens``      with ``no_tokens``: the exact texts of the tokens that count, in mode "top";
                     without them every token that reads as one of the prompt's answer words
@@ -58,7 +59,11 @@ from chaincheck.models import find_model
 __all__ = ["COMMON_SPECIALS", "KEYS", "ServerSettings", "read_settings"]
 
 _MOST_IDS = 128  # vLLM's limit for logprob_token_ids
-_TOKENS_OF_A_NUMBER = 64  # of {"score": 0.123456789} in any tokenizer, with room
+# By mode, how long an answer may be: {"score": 0.123456789} in any tokenizer, with room; a
+# rationale with a sentence quoted for each hop.
+_TOKENS = {"json": 64, "rationale": 1024}
+_PROMPTS = {"json": "number", "rationale": "rationale"}
+_WRITTEN = frozenset(_TOKENS)
 _OURS = {
     "model", "messages", "prompt", "stream", "n", "best_of", "echo", "seed", "response_format",
     "logprobs", "top_logprobs", "logprob_token_ids", "return_tokens_as_token_ids",
@@ -81,7 +86,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     url: str
     model: str
-    mode: Literal["top", "ids", "json"]
+    mode: Literal["top", "ids", "json", "rationale"]
     api: Literal["chat", "completions"] = "chat"
     model_returned: str | None = None
     prompt: str | None = None
@@ -130,7 +135,7 @@ class ServerSettings:
     url: str
     model: str
     model_returned: str
-    mode: Literal["top", "ids", "json"]
+    mode: Literal["top", "ids", "json", "rationale"]
     api: Literal["chat", "completions"]
     prompt: Prompt
     name: str
@@ -161,11 +166,11 @@ class ServerSettings:
 
         In mode "ids" without ids of our own the server's are added when they are known.
         """
-        longest = _TOKENS_OF_A_NUMBER if self.mode == "json" else 1
+        longest = _TOKENS.get(self.mode, 1)
         body: dict[str, Any] = {"temperature": 0, "seed": self.seed, "max_tokens": longest}
         body = {key: value for key, value in body.items() if key not in self.omit}
-        if self.mode == "json":
-            body["response_format"] = _number_format()
+        if self.written:
+            body["response_format"] = _format(self.mode)
         elif self.api == "chat":
             body["logprobs"] = True
             body["top_logprobs"] = self.top_logprobs if self.mode == "top" else 1
@@ -178,9 +183,14 @@ class ServerSettings:
         return {**body, **self.request}
 
     @property
+    def written(self) -> bool:
+        """Whether the model writes its answer, and no tokens are read."""
+        return self.mode in _WRITTEN
+
+    @property
     def field(self) -> str:
         """Where in a reply the score is read."""
-        if self.mode == "json":
+        if self.written:
             return "choices[0].message.content"
         if self.api == "chat":
             return "choices[0].logprobs.content[0].top_logprobs"
@@ -209,12 +219,12 @@ class ServerSettings:
             "prompt": self.prompt.settings,
             "special_tokens": sorted(self.specials),
             "tokens": self._tokens(),
-            "minimum_mass": None if self.mode == "json" else self.minimum_mass,
+            "minimum_mass": None if self.written else self.minimum_mass,
             "request": self.body(),
         }
 
     def _tokens(self) -> Any:
-        if self.mode == "json":
+        if self.written:
             return None
         if self.yes_ids:
             return {"yes_ids": list(self.yes_ids), "no_ids": list(self.no_ids)}
@@ -223,19 +233,27 @@ class ServerSettings:
         return "asked of the server" if self.mode == "ids" else "all that read as the answer words"
 
 
-def _number_format() -> dict[str, Any]:
+def _format(mode: str) -> dict[str, Any]:
+    """What the server is to hold the answer to."""
+    if mode == "rationale":
+        from chaincheck.adherence.rationale import reply_format
+
+        return _schema("rationale", reply_format())
+    return _schema(
+        "judgment",
+        {
+            "type": "object",
+            "properties": {"score": {"type": "number", "minimum": 0, "maximum": 1}},
+            "required": ["score"],
+            "additionalProperties": False,
+        },
+    )
+
+
+def _schema(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": "json_schema",
-        "json_schema": {
-            "name": "judgment",
-            "strict": True,
-            "schema": {
-                "type": "object",
-                "properties": {"score": {"type": "number", "minimum": 0, "maximum": 1}},
-                "required": ["score"],
-                "additionalProperties": False,
-            },
-        },
+        "json_schema": {"name": name, "strict": True, "schema": schema},
     }
 
 
@@ -254,15 +272,16 @@ def read_settings(keys: Mapping[str, Any], folder: Path) -> ServerSettings:
     if missing := [key for key in ("url", "model", "mode") if key not in keys]:
         raise UsageError(
             f"a server judge needs the key {missing[0]!r}",
-            remedy='Modes are "top", "ids" and "json"' if missing[0] == "mode" else "Add it",
+            remedy='Modes are "top", "ids", "json" and "rationale"'
+            if missing[0] == "mode"
+            else "Add it",
         )
     try:
         file = msgspec.convert(dict(keys), _File)
     except msgspec.ValidationError as cause:
         raise UsageError(f"the server judge's settings: {cause}", remedy="Correct it") from None
     url = checked_address(file.url, keyed=file.api_key_env is not None)
-    default = "number" if file.mode == "json" else "sufficiency"
-    prompt = load_prompt(file.prompt or default, folder=folder)
+    prompt = load_prompt(file.prompt or _PROMPTS.get(file.mode, "sufficiency"), folder=folder)
     if problem := (
         _range_problem(file) or _token_problem(file) or _request_problem(file)
     ) or _prompt_problem(file, prompt):
@@ -340,7 +359,7 @@ def _token_problem(file: _File) -> str | None:
         ),
         (min(file.yes_ids + file.no_ids, default=0) >= 0, "an id is never negative"),
         (sum(ways) <= 1, "yes_tokens, yes_ids and tokenizer exclude each other"),
-        (file.mode != "json" or not any(ways), 'mode "json" reads no tokens'),
+        (file.mode not in _WRITTEN or not any(ways), f'mode "{file.mode}" reads no tokens'),
         (
             file.mode != "ids" or not file.yes_tokens,
             'mode "ids" goes by yes_ids and no_ids, not by texts',
@@ -353,8 +372,8 @@ def _request_problem(file: _File) -> str | None:
     for key in file.request:
         if key in _OURS:
             return f"request may not hold {key!r}, which ChainCheck sets"
-    if file.mode == "json" and file.api == "completions":
-        return 'mode "json" needs api = "chat"'
+    if file.mode in _WRITTEN and file.api == "completions":
+        return f'mode "{file.mode}" needs api = "chat"'
     return None
 
 
