@@ -7,8 +7,9 @@ unexport PYTHONPATH PYTHONHOME
 RUN := .venv/bin/python -m
 ARGS ?=
 SHARED ?= ../shared/data
+MODELS ?= smollm2 minilm
 
-.PHONY: help book test lint bench records clean setup-book setup-test
+.PHONY: help book test lint bench records judgments models clean setup-book setup-test
 .DEFAULT_GOAL := help
 
 help:
@@ -17,10 +18,12 @@ help:
 	@echo "make lint    style and types: ruff and mypy --strict"
 	@echo "make bench   timings, side by side with plain loops"
 	@echo "make records measure anew what the pages quote of data sets in SHARED=FOLDER"
+	@echo "make judgments  let the two small models judge anew what the pages quote of them"
 	@echo "make clean   remove what was built (not .venv)"
 	@echo
 	@echo "PYTHON=/path/to/python3.11 names the interpreter; ARGS='...' is passed on,"
 	@echo "for instance: make test ARGS='tests/test_book.py -x'   make book ARGS='--profile smoke'"
+	@echo "make book gets two small models once, 180 MB in all; make book MODELS= does without."
 
 setup-book:
 	@.ci/setup book
@@ -28,7 +31,11 @@ setup-book:
 setup-test:
 	@.ci/setup book,test
 
-book: setup-book
+# Two small models that chapter 4 asks. A model that cannot be got is told, and is no failure.
+models: setup-book
+	@$(RUN) chaincheck.book_models $(MODELS)
+
+book: models
 	@$(RUN) chaincheck book $(ARGS)
 
 test: setup-test
@@ -42,6 +49,10 @@ lint: setup-test
 # What the pages say about data that is not part of the book; its files lie in SHARED.
 records: setup-book
 	@$(RUN) chaincheck.records "$(SHARED)"
+
+# What the pages quote of the two models; asks only for what the records lack.
+judgments: models
+	@$(RUN) chaincheck.judge_records
 
 bench: setup-test
 	@$(RUN) pytest tests/benchmarks -q -s $(ARGS)

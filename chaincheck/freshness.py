@@ -10,7 +10,10 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-__all__ = ["code_and_data", "environment", "file_digest"]
+from chaincheck.errors import ChainCheckError
+from chaincheck.models import MODELS, PROVENANCE, model_folder
+
+__all__ = ["code_and_data", "environment", "file_digest", "models"]
 
 _PROJECT = "chaincheck-book"
 # The extras that a chapter may use. The tests' packages leave its numbers alone.
@@ -76,3 +79,18 @@ def environment() -> tuple[str, ...]:
             if need.marker is None or need.marker.evaluate({"extra": extra}):
                 waiting += [(_normal(need.name), wanted) for wanted in ("", *need.extras)]
     return (version, *(f"{name}=={found[name]}" for name in sorted(found)))
+
+
+def models() -> tuple[str, ...]:
+    """List the models that a chapter may ask, with what they were made of or that they are absent.
+
+    A chapter that asks a model shows something else on a machine without it.
+    """
+    found = []
+    for name in MODELS:
+        try:
+            path = model_folder(name) / PROVENANCE
+            found.append(f"{name} {file_digest(path)}")
+        except (OSError, ChainCheckError):
+            found.append(f"{name} absent")
+    return tuple(found)

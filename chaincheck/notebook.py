@@ -28,7 +28,7 @@ from chaincheck.errors import (
     one_line,
 )
 from chaincheck.execution import KERNEL_SETTINGS, PYTHON3, execute, name_cells, strip_volatile
-from chaincheck.freshness import code_and_data, environment, file_digest
+from chaincheck.freshness import code_and_data, environment, file_digest, models
 
 __all__ = [
     "Parameter",
@@ -290,6 +290,7 @@ def _key(
         "files": sorted({file_digest(path) for path in _named_files(effective, folder)}),
         "package": [(name, file_digest(path)) for name, path in code_and_data()],
         "environment": environment(),
+        "models": models(),
         "kernel": list(KERNEL_SETTINGS),
     }
     return hashlib.blake2b(json.dumps(facts).encode(), digest_size=20).hexdigest()
