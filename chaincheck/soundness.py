@@ -193,6 +193,58 @@ def unstated(hop: Hop, title: str, text: str, entity: Iterable[str], value: Iter
     )
 
 
+_PLAYED_ASKED = re.compile(
+    r"\bwho (?:play(?:s|ed)|portray(?:s|ed)|voice[sd])\b|\b(?:played|portrayed|voiced) by\b"
+    r"|\b(?:play|portray|voice)\b.*\b(?:in|on)\b",
+    re.IGNORECASE,
+)
+_PLAYING_WORDS = frozenset(
+    {
+        *("play", "plays", "played", "portray", "portrays", "portrayed"),
+        *("voice", "voices", "voiced", "character", "role", "part", "actor", "actress"),
+        *("person", "film", "movie", "show", "series", "who", "what", "which", "does", "did"),
+    }
+)
+
+
+def _role_apart(
+    hop: Hop, title: str, text: str, entity: Sequence[str], value: Sequence[str]
+) -> bool:
+    """Whether a step asks who played a role, and no sentence names role and player together.
+
+    "It tells of Eliza Doolittle. It starred Rex Harrison and Julie Andrews" does not say who
+    played her.
+    """
+    relation = _relation(hop)
+    if not (relation is None or relation in PLAYED) or not _PLAYED_ASKED.search(hop.question):
+        return False
+    page = base_title(title)
+    if _about(page, value):
+        return False  # a sentence on its subject need not name it
+    here = () if _about(page, entity) else entity
+    named = (hop.subject or "", *entity, *value)
+    known = {word for form in named for word in fold_tokens(form)}
+    role = telling_words(hop.question) - known - _PLAYING_WORDS
+    together = [line for line in statements(text) if any(holds(line, form) for form in value)]
+    return bool(role) and not any(
+        role & set(fold_tokens(line)) or any(holds(line, form) for form in here)
+        for line in together
+    )
+
+
+_TWICE = re.compile(
+    r"\b(?:later|then|again|re)[ -]?marri|\bmarried again\b"
+    r"|\b(?:first|second|third|former|ex)[ -](?:wife|husband|spouse|marriage)\b"
+    r"|\bmarri(?:ed|ages?)\b[^.;]{0,120}(?:\d{4}|divorc)[^;]{0,120}\bmarri(?:ed|ages?)\b",
+    re.IGNORECASE,
+)
+
+
+def _several_spouses(hop: Hop, text: str) -> bool:
+    """Whether a step asks for the spouse of somebody who, by the passage, married twice."""
+    return _relation(hop) == "spouse" and _TWICE.search(text) is not None
+
+
 def _worded(hop: Hop) -> str:
     return repr(_relation(hop) or hop.question)
 
@@ -204,6 +256,8 @@ def earlier_unstated(draft: Draft) -> str | None:
     names = (draft.bridge.name, chain.bridge, *draft.bridge.aliases)
     if unstated(hop, passage.title, passage.whole, _forms((hop.subject,)), names):
         return f"the earlier support names the bridge and does not state {_worded(hop)}"
+    if _role_apart(hop, passage.title, passage.whole, _forms((hop.subject,)), _forms(names)):
+        return f"the earlier support does not say who played whom: {_worded(hop)}"
     return None
 
 
@@ -229,6 +283,11 @@ def later_unstated(draft: Draft) -> str | None:
         return None  # that is the business of another rule
     if unstated(hop, passage.title, passage.whole, names, draft.answers[0]):
         return f"the later support names the answer and does not state {_worded(hop)}"
+    answers = _forms(draft.answers[0])
+    if _role_apart(hop, passage.title, passage.whole, _forms(names), answers):
+        return f"the later support does not say who played whom: {_worded(hop)}"
+    if _several_spouses(hop, passage.whole):
+        return "the later support tells of more than one marriage"
     return None
 
 

@@ -208,6 +208,30 @@ def _dated(draft: Draft) -> str | None:
     return None
 
 
+_BRACKETED = re.compile(r"((?:[\w.'’\-–]+ ){0,6}[\w.'’\-–]+) \(([^()]*)\)")
+
+
+def _event_dated(draft: Draft) -> str | None:
+    """What the question names, and the later support writes the answer beside in brackets.
+
+    "He fought in the Mexican–American War (1846–1848)" tells when that war ended, whoever fought.
+    """
+    asked = telling_words(draft.chain.later.question) | telling_words(draft.chain.question)
+    parted = telling_words(draft.bridge.name) | telling_words(draft.replacement.name)
+    for match in _BRACKETED.finditer(draft.cells["A"][draft.later]):
+        if not any(holds(match[2], form) for form in draft.answers[0]):
+            continue
+        words: list[str] = []
+        for word in reversed(match[1].split()):
+            if not word[0].isupper() and word not in FUNCTION:
+                break
+            words.insert(0, word)
+        named = telling_words(" ".join(words))
+        if named and named <= asked and not named & parted:
+            return f"the later support writes the answer beside {' '.join(words)!r}"
+    return None
+
+
 def _rejoined(draft: Draft) -> str | None:
     """Another branch of the question that leads to the final answer past the broken link."""
     finals = draft.answers[-1]
@@ -246,7 +270,7 @@ def other_ways(draft: Draft) -> str | None:
     """
     ways = (
         *(_denied, _one_office, _one_rank, _forebear),
-        *(_inside_place, _shared_place, _dated, _rejoined),
+        *(_inside_place, _shared_place, _dated, _event_dated, _rejoined),
     )
     return next((found for way in ways if (found := way(draft))), None)
 

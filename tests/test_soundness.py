@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from chaincheck.chains import Chain, Fact, Hop, Passage
+from chaincheck.draft import Draft
 from chaincheck.drafting import unedited
 from chaincheck.kinds import Nature
 from chaincheck.mentions import Entity
@@ -195,3 +196,71 @@ def test_real_records(source_id: str, link: int, which: str, found: bool) -> Non
             assert (reason is not None) == found
             return
     pytest.fail("the record is gone")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("It tells of Eliza Doolittle. It starred Rex Harrison and Ada Ek.", True),
+        ("It tells of Eliza Doolittle, played by Ada Ek. It was a success.", False),
+        ("Ada Ek starred as Eliza.", False),
+        ("Eliza Doolittle (Ada Ek) sells flowers.", False),
+    ],
+)
+def test_a_role_and_its_player_stand_in_one_sentence(text: str, found: bool) -> None:
+    step = "who played eliza doolittle in my fair lady"
+    one = worded(earlier=f"My Fair Lady\n{text}", first=step)
+    assert (earlier_unstated(one) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("It stars Mia Voss as Tilde, and Ada Ek. Her aunt is Clarisse Renaldi.", True),
+        ("It stars Mia Voss as Tilde. Her aunt is Clarisse Renaldi (Ada Ek).", False),
+        ("Ada Ek appears as Clarisse Renaldi.", False),
+    ],
+)
+def test_a_player_and_the_role_stand_in_one_sentence(text: str, found: bool) -> None:
+    step = "who does #1 play in princess diaries"
+    one = worded(later=f"The Princess Diaries\n{text}", second=step, answer="Clarisse Renaldi")
+    assert (later_unstated(one) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Ada Ek married Ivo Bran in 1950.", False),
+        ("Ada Ek was briefly married to Tor Lind and later married Ivo Bran.", True),
+        ("Ada Ek was married to Tor Lind (1918–1923). She married Ivo Bran in 1929.", True),
+        ("Her second husband was Ivo Bran.", True),
+        ("Ada Ek and her husband Ivo Bran remarried.", True),
+    ],
+)
+def test_a_spouse_is_one_of_several(text: str, found: bool) -> None:
+    one = worded(later=f"Ada Ek\n{text}", second="#1 >> spouse", answer="Ivo Bran")
+    assert (later_unstated(one) is not None) is found
+
+
+def worded(
+    *,
+    earlier: str = "Dry Summer\nDry Summer is a film that Ada Ek directed.",
+    later: str = "Ada Ek\nAda Ek went to Turku.",
+    first: str = "Dry Summer >> director",
+    second: str = "where did #1 go",
+    answer: str = "Turku",
+) -> Draft:
+    passages = tuple(Passage(*whole.split("\n", 1)) for whole in (earlier, later))
+    return unedited(
+        Chain(
+            source="test",
+            source_id="one",
+            question="What is asked?",
+            passages=passages,
+            earlier=Hop(question=first, answer="Ada Ek", support=0),
+            later=Hop(question=second, subject="Ada Ek", answer=answer, support=1),
+            bridge="Ada Ek",
+            answer=answer,
+        ),
+        (Entity("Ada Ek", "person"), Nature("person", "person", "she")),
+    )

@@ -41,7 +41,7 @@ def replay(item: Item, edits: Iterable[Edit]) -> tuple[str, ...]:
 @pytest.mark.skipif(not SHARED.exists(), reason="../shared/data is missing")
 @pytest.mark.parametrize(
     ("source", "name", "floor"),
-    [("musique", "musique_ans_dev", 8), ("twowiki", "twowiki_dev", 8)],
+    [("musique", "musique_ans_dev", 8), ("twowiki", "twowiki_dev", 5)],
 )
 def test_real_records_give_triplets_that_hold_what_they_claim(
     source: str, name: str, floor: int
@@ -100,6 +100,9 @@ def test_no_support_of_another_hop_is_lost_on_real_records() -> None:
         (MUSIQUE, "3hop1__857_846_7821", "Q6", "ning"),
         (MUSIQUE, "2hop__10122_18974", "Q6", "hokkien"),
         (TWOWIKI, "63665ef60bde11eba7f7acde48001122", "Q9", "empress"),
+        (MUSIQUE, "2hop__450600_158262", "Q9", "American War"),
+        (MUSIQUE, "2hop__85958_87295", "Q2", "who played whom"),
+        (TWOWIKI, "c4aa6c280bdb11eba7f7acde48001122", "Q4", "more than one marriage"),
     ],
 )
 def test_records_that_read_well_and_are_wrong(
@@ -146,7 +149,9 @@ def test_relatives_in_a_support_do_not_keep_the_old_surname(
     Rejecting such records, as was done at first, is one cure; that no passage of B gives the old
     surname away is what was asked for.
     """
-    items = build([r for r in real_records(*source) if r.source_id == source_id]).items
+    one = [r for r in real_records(*source) if r.source_id == source_id]
+    # Davis's war has its dates beside it, which the stricter build rejects for another reason.
+    items = build(one, strict=False).items
     assert {item.cell for item in items if item.variant == "fict"} == set("ABD")
     for item in items:
         supports = {*item.earlier_support, *item.later_support}

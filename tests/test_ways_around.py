@@ -245,3 +245,18 @@ def test_a_forebear_inside_the_subject_s_own_name(later: str, relation: str, fou
     earlier = msgspec.structs.replace(made.chain.earlier, relation=relation, subject=subject)
     chain = msgspec.structs.replace(made.chain, earlier=earlier)
     assert (other_ways(unedited(chain, (made.bridge, made.bridge_nature))) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Ada Ek fought in the Elm–Oak War (1846–1848) as a colonel.", True),
+        ("Ada Ek fought until 1848 in the Elm–Oak War.", False),
+        ("Ada Ek fought in the Birch War (1846–1848) as a colonel.", False),
+        ("Ada Ek (1846–1848 at war) fought.", False),
+    ],
+)
+def test_an_event_of_the_question_with_its_dates(text: str, found: bool) -> None:
+    step = "when did #1 end his fight in the Elm-Oak war"
+    one = draft(f"Ada Ek\n{text}", step=step, answer="1848")
+    assert (other_ways(one) is not None) is found
