@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Literal, NamedTuple
 
+from chaincheck.adherence import findings
 from chaincheck.adherence.findings import (
     BaseStatus,
     Classification,
@@ -64,7 +65,8 @@ class Assessment(NamedTuple):
     overall: Status
     overall_forced_by: tuple[str, ...]
     bases: dict[str, BaseStatus]
-    verdict: Finding
+    # With its module's name, since the API pages read this as text and know another Finding.
+    verdict: findings.Finding
     requirements: tuple[RequirementFinding, ...]
     grounding: tuple[GroundingFinding, ...]
     dimensions: dict[Dimension, Status]
