@@ -70,7 +70,10 @@ def release(folder: Path, *, scored: str = "merged", drift: bool = True, **more:
     recipe = Recipe(prompt="x|y`z`")
     write_json(
         folder / "run" / "run.json",
-        {"recipe": recipe.settings, "data": "d1", "base": {"weights": weights_hash(base)}},
+        {
+            **{"recipe": recipe.settings, "data": "d1", "validation": ""},
+            "base": {"weights": weights_hash(base)},
+        },
     )
     summary = TrainingSummary(
         adapter="run/adapter",
@@ -240,6 +243,15 @@ class TestRefusals:
             merged.parent / "run" / "training.json", lambda one: one["base"].update(weights="x")
         )
         with pytest.raises(IntegrityError, match="the base of the training run is not"):
+            written(merged)
+
+    @pytest.mark.parametrize("what", ["recipe", "data", "validation"])
+    def test_a_run_that_began_otherwise(self, what: str, merged: Path) -> None:
+        def change(record: dict[str, Any]) -> None:
+            record[what] = {**record[what], "seed": 7} if what == "recipe" else "another"
+
+        edit_json(merged.parent / "run" / "run.json", change)
+        with pytest.raises(IntegrityError, match=f"its {what} is not what the run ended with"):
             written(merged)
 
     @pytest.mark.parametrize("who", ["base", "candidate"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from chaincheck.judges import open_judge  # noqa: E402
 from chaincheck.models import weights_hash  # noqa: E402
 from chaincheck.training.adapter import BASE_RECORD  # noqa: E402
 from chaincheck.training.merge_files import PROVENANCE  # noqa: E402
+from chaincheck.training.recipe import settings_digest  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 
@@ -51,11 +53,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tuned.save_pretrained(tmp_path / "run" / "adapter")
     known = weights_hash(base)
     write_json(tmp_path / "run" / "adapter" / BASE_RECORD, {"weights": known})
-    write_json(tmp_path / "run" / "run.json", {"recipe": {"seed": 1}, "base": {"weights": known}})
+    begun: dict[str, Any] = {
+        "recipe": {"seed": 1},
+        "data": "d",
+        "validation": "",
+        "base": {"weights": known},
+    }
+    write_json(tmp_path / "run" / "run.json", begun)
     write_json(
         tmp_path / "run" / "training.json",
         {
-            **{"recipe": "r", "data": "d", "validation": "", "base": {"weights": known}},
+            **begun,
+            "recipe": settings_digest(begun["recipe"]),
             **{"triplets": {"real": 1}, "steps": [1, 1], "kept": 1, "acquisition": {}},
         },
     )

@@ -24,6 +24,7 @@ from chaincheck.models import file_hash, weights_hash
 from chaincheck.training.card_text import card_text
 from chaincheck.training.gate_results import VERDICT
 from chaincheck.training.merge_files import BASE_PREFIX, PROVENANCE
+from chaincheck.training.recipe import settings_digest
 from chaincheck.training.sealed import read_sealed
 
 __all__ = ["CardRecords", "read_records", "write_card"]
@@ -78,6 +79,7 @@ def read_records(merged: PathLike, run: PathLike, verdict: PathLike) -> CardReco
     ended = _record(trained / "training.json", "Let the training run end first")
     _check_files(folder, merge)
     try:
+        _check_run(trained, began, ended)
         scored = _check_chain(folder, merge, gated, _facts(merge, began, ended, trained))
     except (KeyError, TypeError, AttributeError) as cause:
         raise IntegrityError(
@@ -146,6 +148,23 @@ def _check_files(folder: Path, merge: Mapping[str, Any]) -> None:
         if not path.is_file() or file_hash(path) != digest:
             raise IntegrityError(
                 "is not as it was when the model was merged", path=path, remedy="Merge anew"
+            )
+
+
+def _check_run(folder: Path, run: Mapping[str, Any], training: Mapping[str, Any]) -> None:
+    """Refuse a run whose recipe or data are not those that it ended with."""
+    facts = {
+        "recipe": settings_digest(run["recipe"]),
+        "data": run["data"],
+        "validation": run["validation"],
+    }
+    for key, value in facts.items():
+        if value != training[key]:
+            raise IntegrityError(
+                f"its {key} is not what the run ended with: {quote(value)} and "
+                f"{quote(training[key])}",
+                path=folder / "run.json",
+                remedy="Restore the records that chaincheck train wrote",
             )
 
 

@@ -28,7 +28,14 @@ from chaincheck.errors import PathLike, UnreadableFile, UsageError
 from chaincheck.items import VARIANTS
 from chaincheck.training.loss import LossTerms
 
-__all__ = ["LoraSettings", "Recipe", "load_recipe", "parse_settings", "read_recipe"]
+__all__ = [
+    "LoraSettings",
+    "Recipe",
+    "load_recipe",
+    "parse_settings",
+    "read_recipe",
+    "settings_digest",
+]
 
 
 class LoraSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -115,8 +122,13 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     @property
     def digest(self) -> str:
         """The first 16 hexadecimal digits of the SHA-256 of the settings."""
-        canonical = msgspec.json.encode(self.settings, order="sorted")
-        return hashlib.sha256(canonical).hexdigest()[:16]
+        return settings_digest(self.settings)
+
+
+def settings_digest(settings: Mapping[str, Any]) -> str:
+    """The digest of a recipe's settings, as ``Recipe.digest`` gives it."""
+    canonical = msgspec.json.encode(settings, order="sorted")
+    return hashlib.sha256(canonical).hexdigest()[:16]
 
 
 def read_recipe(settings: Mapping[str, Any], *, path: PathLike | None = None) -> Recipe:
