@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chaincheck.errors import InvalidModel, MissingExtra, UsageError
+from chaincheck.judges.placement import check_kernel, usable_device
 from chaincheck.model_folders import check_adapter_folder, check_model_folder
 from chaincheck.models import PROVENANCE, file_hash, find_model, weights_hash
 
@@ -83,7 +84,8 @@ def load_causal_model(settings: CausalSettings, folder: Path = Path()) -> Loaded
         import transformers
     except ModuleNotFoundError:
         raise MissingExtra("a judge of kind 'causal'", "judges") from None
-    device = _device(settings.device, torch)
+    check_kernel(settings.attention)
+    device = usable_device(settings.device, torch)
     if settings.threads:
         torch.set_num_threads(settings.threads)
     with _quiet(transformers):
@@ -111,20 +113,6 @@ def load_causal_model(settings: CausalSettings, folder: Path = Path()) -> Loaded
         identity=identity,
         where=str(where),
     )
-
-
-def _device(wanted: str, torch: Any) -> Any:
-    if wanted == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(wanted)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError) as cause:
-        first = str(cause).strip().splitlines()[0]
-        raise UsageError(
-            f"the device {wanted!r} cannot be used: {first}", remedy='Set device = "cpu"'
-        ) from None
-    return device
 
 
 @contextlib.contextmanager
@@ -168,6 +156,11 @@ def _load_weights(where: Path, settings: CausalSettings, torch: Any, transformer
             remedy='Set attention = "sdpa"',
         ) from None
     except Exception as cause:  # as for the tokenizer
+        if "attn_implementation=" in str(cause) and settings.attention != "sdpa":
+            raise UsageError(
+                f"the attention kernel {settings.attention!r} cannot be used with this model",
+                remedy='Set attention = "sdpa" or "eager"',
+            ) from None
         raise _unusable(where, "it cannot be loaded as a causal language model", cause) from None
     lacking = sorted(told["missing_keys"])
     if lacking:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from chaincheck.errors import InvalidModel, MissingExtra, UnjudgeableItem, UsageError
 from chaincheck.judges.encoder_batches import Encoded, EncoderSettings
 from chaincheck.judges.escaping import Escaper
+from chaincheck.judges.placement import check_kernel, usable_device
 from chaincheck.model_folders import check_model_folder
 from chaincheck.models import file_hash, weights_hash
 
@@ -70,6 +71,8 @@ class Encoder:
             import transformers
         except ModuleNotFoundError:
             raise MissingExtra("a judge that runs a model", "judges") from None
+        check_kernel(settings.attention)
+        self._device = usable_device(settings.device, torch)
         self._torch = torch
         self._folder = folder
         self._versions = {
@@ -111,8 +114,10 @@ class Encoder:
         torch, how = self._torch, self.settings
         from transformers.utils import logging
 
-        shown = logging.is_progress_bar_enabled()
+        # What is lacking is said below, in an error; its own report is not for users of a judge.
+        shown, loud = logging.is_progress_bar_enabled(), logging.get_verbosity()
         logging.disable_progress_bar()
+        logging.set_verbosity_error()
         extra = {} if how.attention is None else {"attn_implementation": how.attention}
         try:
             model, loading = loader.from_pretrained(
@@ -124,14 +129,20 @@ class Encoder:
                 output_loading_info=True,
                 **extra,
             )
-            model = model.eval().to(how.device)
+            model = model.eval().to(self._device)
         except (OSError, ValueError, KeyError, ImportError, RuntimeError) as cause:
+            if how.attention and "attn_implementation=" in str(cause):
+                raise UsageError(
+                    f"the attention kernel {how.attention!r} cannot be used with this model",
+                    remedy="Leave the key 'attention' out, or set it to \"eager\"",
+                ) from None
             raise InvalidModel(
                 f"the model cannot be loaded: {cause}",
                 path=self._folder,
-                remedy="Check the folder and the keys 'device' and 'attention'",
+                remedy="Check the folder, and the key 'attention'",
             ) from None
         finally:
+            logging.set_verbosity(loud)
             if shown:
                 logging.enable_progress_bar()
         missing = sorted(
