@@ -248,8 +248,8 @@ def damage(model: PackagedModel, folder: Path, *, thorough: bool = True) -> str 
     Args:
         model: what it should be.
         folder: where it is.
-        thorough: read every byte; otherwise a file whose size and time are those of an earlier
-            reading is not read again.
+        thorough: read every byte; otherwise a file that was not touched since an earlier reading
+            is not read again.
 
     Returns:
         A phrase, or None if it is whole and of the right package.
@@ -281,9 +281,24 @@ def _change(path: Path, stored: Stored, thorough: bool) -> str | None:
 
 class _Remembered(msgspec.Struct, frozen=True):
     path: str
-    size: int
-    mtime_ns: int
+    state: tuple[int, ...]
     sha256: str
+
+
+def _state(file: Path) -> tuple[int, ...]:
+    """What changes with a file's bytes.
+
+    Size and time of change alone do not: every fine-tuned model is as long as its base, and an
+    archive or a copy may set the time. No program can set the time of the change of status.
+    """
+    status = file.stat()
+    return (
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+        status.st_ino,
+        status.st_dev,
+    )
 
 
 def file_hash(path: PathLike, *, remember: bool = True) -> str:
@@ -292,7 +307,7 @@ def file_hash(path: PathLike, *, remember: bool = True) -> str:
     Args:
         path: the file.
         remember: take the hash from an earlier call, in this process or another, if the file
-            still has the same size and time of change, and keep it for a later one; gigabytes
+            is the same one and was not touched since, and keep it for a later one; gigabytes
             are then not read again.
 
     Raises:
@@ -300,22 +315,18 @@ def file_hash(path: PathLike, *, remember: bool = True) -> str:
     """
     file = Path(path).resolve()
     try:
-        status = file.stat()
+        state = _state(file)
         memory = _memory_of(file) if remember else None
         if memory is not None:
             known = _recall(memory)
-            if known and (known.path, known.size, known.mtime_ns) == (
-                str(file),
-                status.st_size,
-                status.st_mtime_ns,
-            ):
+            if known and (known.path, known.state) == (str(file), state):
                 return known.sha256
         with file.open("rb", buffering=0) as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise UnreadableFile(f"cannot read: {error.strerror}", path=path) from None
     if memory is not None:
-        _keep(memory, _Remembered(str(file), status.st_size, status.st_mtime_ns, digest))
+        _keep(memory, _Remembered(str(file), state, digest))
     return digest
 
 

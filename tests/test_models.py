@@ -162,6 +162,19 @@ class TestHashes:
         path.write_bytes(b"y" * 2**21)
         assert file_hash(path) != first and len(reads) == 3
 
+    @pytest.mark.parametrize("how", ["written over", "replaced"])
+    def test_other_bytes_of_the_same_size_and_time_are_read(self, tmp_path: Path, how: str) -> None:
+        """Every fine-tuned model is as long as its base; archives and copies set the time."""
+        path, other = tmp_path / "large", tmp_path / "other"
+        path.write_bytes(b"x" * 2**21)
+        os.utime(path, ns=(0, 0))
+        first = file_hash(path)
+        target = path if how == "written over" else other
+        target.write_bytes(b"y" * 2**21)
+        os.utime(target, ns=(0, 0))
+        target.replace(path)
+        assert file_hash(path) == hashlib.sha256(b"y" * 2**21).hexdigest() != first
+
     def test_a_broken_or_unwritable_memory_does_no_harm(self, tmp_path: Path, cache: Path) -> None:
         path = tmp_path / "large"
         path.write_bytes(b"x" * 2**21)
