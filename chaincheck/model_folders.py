@@ -8,16 +8,17 @@ obey is handed the folder.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from chaincheck.errors import InvalidModel, PathLike
+from chaincheck.errors import InvalidModel, PathLike, quote
 
 __all__ = ["check_adapter_folder", "check_model_folder", "code_of", "read_config"]
 
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "spiece.model", "vocab.json", "vocab.txt")
+_KERNEL_KEYS = ("attn_implementation", "_attn_implementation")
 _CONVERT = (
     "Convert them where you trust their maker: load the model, and save it with "
     "save_pretrained(FOLDER), which writes safetensors"
@@ -60,7 +61,8 @@ def check_model_folder(
 
     Raises:
         InvalidModel: no such folder, no or broken configuration, no safetensors, a missing shard,
-            pickles only, Python files that were not named, or no tokenizer.
+            pickles only, Python files that were not named, an adapter beside the model, or no
+            tokenizer.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -73,6 +75,15 @@ def check_model_folder(
             remedy="Name the folder of a whole model; an adapter goes under the key 'adapter'",
         )
     config = read_config(folder / "config.json")
+    if (folder / "adapter_config.json").exists():
+        raise InvalidModel(
+            "holds an adapter (adapter_config.json) beside the model; the library would put it "
+            "on the model unasked",
+            path=folder,
+            remedy="Move adapter_config.json and adapter_model.safetensors to a folder of their "
+            "own, and name that as the adapter if it is meant",
+        )
+    _check_kernels(config, folder)
     _check_weights(folder, "model")
     _check_code(folder, code)
     if tokenizer and not any((folder / name).is_file() for name in _TOKENIZERS):
@@ -133,6 +144,20 @@ def _check_weights(folder: Path, what: str) -> None:
         if not others
         else "Convert it: from_pretrained(FOLDER, gguf_file=FILE), then save as safetensors",
     )
+
+
+def _check_kernels(config: Mapping[str, Any], folder: Path) -> None:
+    """Refuse a configuration that names an attention kernel of a hub: it would be run."""
+    for key, value in config.items():
+        if isinstance(value, dict):
+            _check_kernels(value, folder)
+        elif key in _KERNEL_KEYS and isinstance(value, str) and "/" in value:
+            raise InvalidModel(
+                f"its config.json asks for code from a hub, the attention kernel {quote(value)}; "
+                "that is refused",
+                path=folder,
+                remedy=f"Take the key {key!r} out of config.json",
+            )
 
 
 def _check_header(path: Path) -> None:

@@ -113,3 +113,22 @@ def test_adapters_are_held_to_the_same(tmp_path: Path) -> None:
     assert check_adapter_folder(tmp_path) == {"r": 8}
     with pytest.raises(InvalidModel, match="is no folder"):
         check_adapter_folder(tmp_path / "none")
+
+
+def test_an_adapter_beside_a_model_would_be_put_on_it_unasked(folder: Path) -> None:
+    (folder / "adapter_config.json").write_text('{"peft_type": "LORA"}')
+    refused(folder, "holds an adapter (adapter_config.json) beside the model")
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        '{"attn_implementation": "owner/kernel"}',
+        '{"text_config": {"_attn_implementation": "owner/kernel"}}',
+    ],
+)
+def test_a_kernel_of_a_hub_is_code_too(folder: Path, config: str) -> None:
+    (folder / "config.json").write_text(config)
+    refused(folder, "code from a hub, the attention kernel 'owner/kernel'; that is refused")
+    (folder / "config.json").write_text('{"_attn_implementation": "sdpa"}')
+    check_model_folder(folder)
