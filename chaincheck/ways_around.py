@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from chaincheck import gazetteer, gender
-from chaincheck.bypass import FAMILY, fold_tokens, holds, holds_name
+from chaincheck.bypass import FAMILY, fold_tokens, holds, holds_name, sentences
 from chaincheck.draft import Draft, residue, telling_words
 from chaincheck.kinds import kind_of, sort_in_name
 from chaincheck.name_words import FUNCTION, GENERIC, HONORIFICS, MONTHS, REGIONS, ROMAN
@@ -208,6 +208,44 @@ def _dated(draft: Draft) -> str | None:
     return None
 
 
+_WORD = re.compile(r"[\w'’-]+")
+_APPOSED = re.compile(r",? (?:an?|the) ((?:[\w'’-]+ ?){1,6})")
+_ALIKE = 4  # letters by which "Scot" and "Scottish", "reform" and "reformer" are one word
+
+
+def _described(text: str, name: str) -> frozenset[str]:
+    """Beginnings of the words that describe a name right beside it: "Scottish reformer NAME"."""
+    found: set[str] = set()
+    for match in re.finditer(re.escape(name), text):
+        for word in reversed(_WORD.findall(re.split(r"[.,;:()\n]", text[: match.start()])[-1])):
+            if word.casefold() in FUNCTION:
+                break
+            found.add(word)
+        after = _APPOSED.match(text, match.end())
+        found.update(_WORD.findall(after[1]) if after else ())
+    words = {fold for word in found for fold in fold_tokens(word)} - set(fold_tokens(name))
+    return frozenset(
+        word[:_ALIKE] for word in words if len(word) >= _ALIKE and word not in FUNCTION
+    )
+
+
+def _described_alike(draft: Draft) -> str | None:
+    """A description beside the bridge that the later support repeats, so that no name is needed.
+
+    "The second wife of Scottish reformer NAME" finds "NAME, a Scot who urged to reform the Church".
+    """
+    if draft.bridge_nature.kind not in {"person", "organization"}:
+        return None
+    name = draft.bridge.name
+    told = _described(draft.cells["A"][draft.earlier], name)
+    for line in draft.cells["A"][draft.later].splitlines():
+        for sentence in sentences(line):
+            here = {word[:_ALIKE] for word in fold_tokens(sentence)}
+            if holds(sentence, name) and len(told & here) > 1:
+                return f"both supports describe {name!r} alike: {sorted(told & here)}"
+    return None
+
+
 _BRACKETED = re.compile(r"((?:[\w.'’\-–]+ ){0,6}[\w.'’\-–]+) \(([^()]*)\)")
 
 
@@ -270,7 +308,7 @@ def other_ways(draft: Draft) -> str | None:
     """
     ways = (
         *(_denied, _one_office, _one_rank, _forebear),
-        *(_inside_place, _shared_place, _dated, _event_dated, _rejoined),
+        *(_inside_place, _shared_place, _dated, _event_dated, _described_alike, _rejoined),
     )
     return next((found for way in ways if (found := way(draft))), None)
 

@@ -141,7 +141,7 @@ def test_a_step_that_asks_what_is_not_so(step: str, found: bool) -> None:
     [
         ("Ohio governor Ada Ek signed it.", "Jo, spouse of Ohio governor Ada Ek, ran.", True),
         ("Ohio governor Ada Ek signed it.", "Jo, spouse of Texas governor Ada Ek, ran.", False),
-        ("American singer Ada Ek sang it.", "Jo, spouse of American singer Ada Ek, ran.", False),
+        ("American singer Ada Ek sang it.", "Jo, spouse of the singer Ada Ek, ran.", False),
         ("The governor, Ada Ek, signed it.", "Jo, spouse of governor Ada Ek, ran.", False),
     ],
 )
@@ -259,4 +259,23 @@ def test_a_forebear_inside_the_subject_s_own_name(later: str, relation: str, fou
 def test_an_event_of_the_question_with_its_dates(text: str, found: bool) -> None:
     step = "when did #1 end his fight in the Elm-Oak war"
     one = draft(f"Ada Ek\n{text}", step=step, answer="1848")
+    assert (other_ways(one) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "found"),
+    [
+        (
+            "Mia was the second wife of Scottish reformer Ada Ek.",
+            "Ada Ek, a Scot, wished to reform the church in Turku.",
+            True,
+        ),
+        ("It is by the Canadian musician Ada Ek.", "Ada Ek is a Canadian folk musician.", True),
+        ("It is by Ada Ek, a Canadian musician.", "Ada Ek is a Canadian folk musician.", True),
+        ("It is by the Canadian musician Ada Ek.", "Ada Ek is a Danish folk musician.", False),
+        ("It is a Canadian film directed by Ada Ek.", "Ada Ek is a Canadian director.", False),
+    ],
+)
+def test_a_description_that_both_supports_give(earlier: str, later: str, found: bool) -> None:
+    one = draft(f"Turku\n{later} She went to Turku.", f"Dry Summer\n{earlier}")
     assert (other_ways(one) is not None) is found
