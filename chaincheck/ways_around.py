@@ -308,7 +308,7 @@ def other_ways(draft: Draft) -> str | None:
     """
     ways = (
         *(_denied, _one_office, _one_rank, _forebear),
-        *(_inside_place, _shared_place, _dated, _event_dated, _described_alike, _rejoined),
+        *(_inside_place, _shared_place, _dated, _event_dated, _rejoined, _described_alike),
     )
     return next((found for way in ways if (found := way(draft))), None)
 

@@ -172,7 +172,7 @@ def test_invented_names_keep_numbers_and_no_misleading_word(
     source: tuple[str, str], source_id: str, name: str
 ) -> None:
     one = [record for record in real_records(*source) if record.source_id == source_id]
-    made = {item.replacement for item in build(one, variants=["fict"]).items}
+    made = {item.replacement for item in build(one, variants=["fict"], strict=False).items}
     assert made
     assert all(re.fullmatch(name, str(replacement)) for replacement in made)
 
