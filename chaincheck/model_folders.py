@@ -14,7 +14,18 @@ from typing import Any
 
 from chaincheck.errors import InvalidModel, PathLike, quote
 
-__all__ = ["check_adapter_folder", "check_model_folder", "code_of", "read_config"]
+__all__ = [
+    "BASE_RECORD",
+    "base_of_adapter",
+    "check_adapter_folder",
+    "check_model_folder",
+    "code_of",
+    "read_config",
+]
+
+BASE_RECORD = "chaincheck_base.json"
+"""File in an adapter's folder that says which base it was trained on: ``{"weights": hash}``, the
+hash being :func:`chaincheck.models.weights_hash` of the base's folder."""
 
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "spiece.model", "vocab.json", "vocab.txt")
@@ -110,6 +121,24 @@ def check_adapter_folder(folder: PathLike) -> dict[str, Any]:
     config = read_config(folder / "adapter_config.json")
     _check_weights(folder, "adapter")
     return config
+
+
+def base_of_adapter(folder: PathLike) -> str | None:
+    """Say on which base an adapter was trained.
+
+    Returns:
+        The hash of the base's weights; None of an adapter that does not record it.
+
+    Raises:
+        InvalidModel: the record cannot be read.
+    """
+    record = Path(folder) / BASE_RECORD
+    if not record.is_file():
+        return None
+    known = read_config(record).get("weights")
+    if known is not None and not isinstance(known, str):
+        raise InvalidModel("'weights' is no text", path=record, remedy="Train again")
+    return known
 
 
 def _check_weights(folder: Path, what: str) -> None:

@@ -13,6 +13,7 @@ import tiny_language_models as tiny
 from chaincheck.errors import InvalidModel, UsageError
 from chaincheck.judges.causal import CausalSettings
 from chaincheck.judges.causal_model import LoadedModel, load_causal_model, versions
+from chaincheck.model_folders import BASE_RECORD
 
 torch = pytest.importorskip("torch", reason="the extra 'judges' is not installed")
 transformers = pytest.importorskip("transformers", reason="the extra 'judges' is not installed")
@@ -156,6 +157,16 @@ class TestAdapters:
             load(other, adapter=str(adapter))
         other = tiny.save(tmp_path / "deeper", num_hidden_layers=3)
         with pytest.raises(InvalidModel, match="of the model's adapter weights are lacking"):
+            load(other, adapter=str(adapter))
+
+    def test_one_of_another_model_of_the_same_shape_is_refused_by_its_record(
+        self, folder: Path, adapter: Path, tmp_path: Path
+    ) -> None:
+        other = tiny.save(tmp_path / "other", seed=1)
+        record = json.dumps({"weights": load(folder).identity["weights"]})
+        (adapter / BASE_RECORD).write_text(record)
+        assert load(folder, adapter=str(adapter)).identity["adapter"]
+        with pytest.raises(InvalidModel, match=r"is not for the model .*other: it was trained on"):
             load(other, adapter=str(adapter))
 
     def test_a_pickle_is_refused(self, folder: Path, adapter: Path) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from chaincheck.errors import InvalidModel, MissingExtra, UsageError
 from chaincheck.judges.placement import check_kernel, usable_device
-from chaincheck.model_folders import check_adapter_folder, check_model_folder
+from chaincheck.model_folders import base_of_adapter, check_adapter_folder, check_model_folder
 from chaincheck.models import PROVENANCE, file_hash, find_model, weights_hash
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ def load_causal_model(settings: CausalSettings, folder: Path = Path()) -> Loaded
     }
     if settings.adapter:
         adapter = find_model(settings.adapter, folder=folder)
+        _check_base(adapter, identity["weights"], where)
         model = _with_adapter(model, adapter)
         identity["adapter"] = {
             "weights": file_hash(adapter / _ADAPTER),
@@ -173,6 +174,18 @@ def _load_weights(where: Path, settings: CausalSettings, torch: Any, transformer
     if model.get_output_embeddings() is None:
         raise InvalidModel("it gives no tokens", path=where, remedy="Name a language model")
     return model
+
+
+def _check_base(adapter: Path, known: str, base: Path) -> None:
+    """Refuse an adapter that was trained on other weights, even where it fits in shape."""
+    trained = base_of_adapter(adapter)
+    if trained is not None and trained != known:
+        raise InvalidModel(
+            f"the adapter is not for the model {base}: it was trained on weights {trained[:16]}, "
+            f"these are {known[:16]}",
+            path=adapter,
+            remedy="Name the base that it was trained on",
+        )
 
 
 def _with_adapter(model: Any, adapter: Path) -> Any:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chaincheck.errors import InvalidModel, PathLike, quote
-from chaincheck.model_folders import check_adapter_folder, read_config
+from chaincheck.model_folders import BASE_RECORD, base_of_adapter, check_adapter_folder
 from chaincheck.training.checkpoint import (
     Checkpoint,
     TensorInfo,
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 __all__ = ["BASE_RECORD", "Adapter", "Target", "open_adapter", "place_on"]
-
-BASE_RECORD = "chaincheck_base.json"
-"""File in an adapter's folder that says which base it was trained on: ``{"weights": hash}``, the
-hash being :func:`chaincheck.models.weights_hash` of the base's folder."""
 
 _CONFIG = "adapter_config.json"
 _WEIGHTS = "adapter_model.safetensors"
@@ -147,11 +143,7 @@ def open_adapter(folder: PathLike) -> Adapter:
     infos = list(tensors_of(weights))
     modules = _pairs(infos, weights)
     _check_finite(infos, weights)
-    record = place / BASE_RECORD
-    known = read_config(record).get("weights") if record.is_file() else None
-    if known is not None and not isinstance(known, str):
-        raise InvalidModel("'weights' is no text", path=record, remedy="Train again")
-    return Adapter(place, config, modules, known)
+    return Adapter(place, config, modules, base_of_adapter(place))
 
 
 def _refused(what: str, path: Path, *, remedy: str = "Only plain LoRA is merged") -> InvalidModel:
