@@ -190,13 +190,16 @@ def find_model(
 
     Raises:
         UsageError: no such name, or a model that is not here yet; says the command to get it.
+            Or a revision of what has none.
         InvalidModel: a model of ``MODELS`` that is damaged.
     """
     text = os.fspath(name_or_folder)
     if text in MODELS:
+        _refuse_revision(revision, text)
         return _find_packaged(MODELS[text])
     path = Path(folder) / Path(text).expanduser()
     if path.is_dir():
+        _refuse_revision(revision, path)
         return path
     if path.exists():
         raise UnreadableFile(
@@ -210,6 +213,16 @@ def find_model(
         f"there is no model folder {path}",
         remedy=f"Did you mean {close[0]!r}" if close else "Known by name: " + ", ".join(MODELS),
     )
+
+
+def _refuse_revision(revision: str | None, which: PathLike) -> None:
+    """Refuse to call what has no revisions one: nothing would hold it to that."""
+    if revision is not None:
+        raise UsageError(
+            f"{os.fspath(which)} has no revision {revision!r} to choose: only a model in the "
+            "Hugging Face cache has",
+            remedy="Leave the revision out; the hash of the weights tells which model it is",
+        )
 
 
 def _find_packaged(model: PackagedModel) -> Path:

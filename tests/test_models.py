@@ -138,6 +138,13 @@ class TestDamage:
         assert "another package" in str(damage(MODELS["smollm2"], minilm))
 
 
+@pytest.mark.parametrize("name", ["mine", "minilm"])
+def test_what_has_no_revisions_is_never_called_one(tmp_path: Path, name: str) -> None:
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(UsageError, match="has no revision 'v2' to choose"):
+        find_model(name, folder=tmp_path, revision="v2")
+
+
 class TestHashes:
     def test_they_are_those_of_the_bytes(self, tmp_path: Path) -> None:
         for size in (0, 10, 2**21):
