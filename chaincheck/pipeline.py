@@ -17,12 +17,12 @@ from typing import Any, Protocol
 import msgspec
 
 from chaincheck.atomic import open_output, refuse_clashes, together
-from chaincheck.errors import InvalidScore, PathLike, UsageError
+from chaincheck.errors import InvalidScore, PathLike, UnwritableOutput, UsageError
 from chaincheck.evaluation import Evaluation, evaluate_files
 from chaincheck.items import VARIANTS, Item, encode_item, read_items, write_items
-from chaincheck.judges import CUES, Judge, Judgment, open_judge
+from chaincheck.judges import CUES, Judge, Judgment, files_of, open_judge
 from chaincheck.judges.attribution import Ledger, attribution_path
-from chaincheck.judges.log_format import check_judgment
+from chaincheck.judges.log_format import check_judgment, is_start_of_header
 from chaincheck.judges.record import LiveJudge, RecordedJudge, with_log
 from chaincheck.reports import BuildReport
 from chaincheck.sources import EMBEDDED, open_source
@@ -188,7 +188,8 @@ def score_file(
         UsageError: neither a judge nor a log is given.
     """
     beside = attribution_path(out)
-    refuse_clashes([out, beside], [data, log, judge if isinstance(judge, str) else None])
+    refuse_clashes([out, beside], [data, log, *(files_of(judge) if isinstance(judge, str) else [])])
+    _refuse_log(out)
     chosen = open_judge(judge) if isinstance(judge, str) else judge
     with contextlib.ExitStack() as stack:
         if log is not None:
@@ -223,6 +224,20 @@ def score_file(
                 statement.write(found.to_json())
         told = logged.to_text() if logged else None
     return ScoringSummary(chosen.name, chosen.fingerprint, found.items, str(out), told)
+
+
+def _refuse_log(out: PathLike) -> None:
+    """Refuse to put scores in the place of a judgment log, which may be hours of asking."""
+    path = Path(out)
+    if not path.is_file():
+        return
+    try:
+        with path.open("rb") as file:
+            start = file.read(64)
+    except OSError:
+        return  # whoever writes it will say why it cannot be
+    if len(start) == 64 and is_start_of_header(start):
+        raise UnwritableOutput(out, "it is a judgment log, which scores would take the place of")
 
 
 def _score_line(judgment: Judgment, out: PathLike) -> bytes:

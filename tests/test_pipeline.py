@@ -129,3 +129,48 @@ def test_the_outputs_of_a_build_land_together_or_not_at_all(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == dict.fromkeys(
         old, b"old"
     )
+
+
+class TestScoresTakeNobodysPlace:
+    """A slip in ``--out`` must not cost a log, or what a judge is made of."""
+
+    @pytest.fixture
+    def files(self, triplets: Path, tmp_path: Path) -> Path:
+        score_file(triplets, "lexical", tmp_path / "s.jsonl", log=tmp_path / "l.jsonl", live=True)
+        (tmp_path / "model").mkdir()
+        (tmp_path / "model" / "config.json").write_text("{}")
+        (tmp_path / "p.toml").write_text("")
+        return tmp_path
+
+    @pytest.mark.parametrize(
+        ("judge", "out"),
+        [
+            ('kind = "log"\npath = "l.jsonl"', "l.jsonl"),
+            ('kind = "log"\npath = ["l.jsonl"]', "l.jsonl"),
+            ('kind = "recorded"\npath = "s.jsonl"', "s.jsonl"),
+            ('kind = "causal"\nmodel = "model"\nprompt = "p.toml"', "model/config.json"),
+            ('kind = "causal"\nmodel = "model"\nprompt = "p.toml"', "p.toml"),
+            ('kind = "causal"\nmodel = "model"\nprompt = "p.toml"', "j.toml"),
+        ],
+    )
+    def test_not_that_of_a_file_that_the_judge_reads(
+        self, files: Path, triplets: Path, judge: str, out: str
+    ) -> None:
+        (files / "j.toml").write_text(judge)
+        before = (files / out).read_bytes()
+        with pytest.raises(UnwritableOutput, match="is read by the same command"):
+            score_file(triplets, str(files / "j.toml"), files / out)
+        assert (files / out).read_bytes() == before
+
+    def test_nor_that_of_any_judgment_log(self, files: Path, triplets: Path) -> None:
+        before = (files / "l.jsonl").read_bytes()
+        with pytest.raises(UnwritableOutput, match="it is a judgment log"):
+            score_file(triplets, "length", files / "l.jsonl")
+        assert (files / "l.jsonl").read_bytes() == before
+
+    def test_but_that_of_older_scores_and_of_an_empty_file(
+        self, files: Path, triplets: Path
+    ) -> None:
+        (files / "empty.jsonl").touch()
+        for out in ("s.jsonl", "empty.jsonl"):
+            assert score_file(triplets, "length", files / out).judge == "length"

@@ -34,10 +34,12 @@ __all__ = [
     "Judgment",
     "LexicalJudge",
     "RecordedScores",
+    "files_of",
     "fingerprint_of",
     "open_judge",
 ]
 
+_LONGEST_PATH = 4096
 # Of a URL the part before its host, which ends at the last @ before a slash; or a key in its query.
 _CREDENTIALS = re.compile(
     r"[A-Za-z][A-Za-z0-9+.-]*:[/\\]{2,}(?:[^/\\?#\s]*@"
@@ -150,6 +152,39 @@ def open_judge(spec: str) -> Judge:
                 remedy=_nearest(key, keys),
             )
     return opener(settings, path.parent)
+
+
+def files_of(spec: str) -> list[Path]:
+    """List the files that a judge is made of, so that none of them is written over.
+
+    Args:
+        spec: as for ``open_judge``.
+
+    Returns:
+        Its TOML file, and each file that a key of it names: a log, scores, a prompt, what is in
+        a model's folder. Nothing for a judge by name.
+
+    Raises:
+        UnreadableFile: as ``open_judge``.
+    """
+    if not spec.endswith(".toml"):
+        return []
+    path = Path(spec)
+    found = [path]
+    for value in _read_toml(path).values():
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and text and len(text) < _LONGEST_PATH:
+                found += _files_at(path.parent / Path(text))
+    return found
+
+
+def _files_at(place: Path) -> list[Path]:
+    try:
+        if place.is_dir():
+            return [path for path in place.iterdir() if path.is_file()]
+        return [place] if place.is_file() else []
+    except (OSError, ValueError):  # a text that is no path
+        return []
 
 
 def _refuse_credentials(value: object, spec: str, key: str = "") -> None:
