@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +17,6 @@ import tiny_language_models as tiny  # noqa: E402
 import training_worlds  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
 
-from chaincheck import training  # noqa: E402
 from chaincheck.errors import (  # noqa: E402
     ChainCheckError,
     IncompleteTriplet,
@@ -43,9 +38,6 @@ SHORT: dict[str, Any] = {
     "learning_rate": 3e-3,
     "lora": {"rank": 4, "alpha": 8.0},
 }
-
-
-SHORT_LORA: dict[str, Any] = {"dtype": "float32", "lora": {"rank": 4}}
 
 
 @pytest.fixture(autouse=True)
@@ -296,37 +288,6 @@ def test_a_full_disk_leaves_the_last_checkpoint(
     train(str(base), data, tmp_path / "run", settings)
     train(str(base), data, tmp_path / "whole", settings)
     assert same(tmp_path / "run", tmp_path / "whole")
-
-
-def test_two_processes_that_share_the_weights_train_as_one(
-    base: Path, data: Path, tmp_path: Path
-) -> None:
-    """The shipped configuration, on two CPU processes instead of eight devices."""
-    shipped = Path(training.__file__).with_name("fsdp2.yaml").read_text("utf-8")
-    config = tmp_path / "fsdp2.yaml"
-    config.write_text(shipped.replace("num_processes: 8", "num_processes: 2\nuse_cpu: true"))
-    settings = ["-s", "dtype", "float32", "-s", "lora.rank", "4", "-s", "batch", "2"]
-    command = [
-        *(sys.executable, "-m", "accelerate.commands.launch", "--config_file", str(config)),
-        *("-m", "chaincheck", "train", "--base", str(base), "--data", str(data)),
-        *("--out", str(tmp_path / "two"), *settings),
-    ]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MASTER_PORT": str(_free_port())}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.count("state of step") == 1, "one process speaks"
-    train(str(base), data, tmp_path / "one", read_recipe({**SHORT_LORA, "batch": 4}))
-    first, second = weights(tmp_path / "two"), weights(tmp_path / "one")
-    assert first.keys() == second.keys()
-    assert max(float((first[name] - second[name]).abs().max()) for name in first) < 1e-4
-    told = json.loads((tmp_path / "two" / "training.json").read_text())
-    assert told["acquisition"]["processes"] == 2
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def test_an_adapter_that_cannot_be_written_leaves_the_checkpoints(

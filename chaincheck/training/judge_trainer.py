@@ -162,6 +162,17 @@ class JudgeTrainer(Trainer):  # type: ignore[misc]
         model.train(training)
         return _measured(self._validation, np.concatenate(rows, axis=1))
 
+    def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
+        """Save the adapter; every process must call it, and the first one writes.
+
+        Where the weights are spread over processes the library would gather the whole model for
+        this; the adapter is all that is asked for.
+        """
+        if self.is_fsdp_enabled:
+            self._save(output_dir, state_dict=_gathered(self.model))
+        else:
+            super().save_model(output_dir, _internal_call)
+
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         """Save the adapter and nothing else; the library would pickle its arguments beside it.
 
@@ -179,6 +190,7 @@ class JudgeTrainer(Trainer):  # type: ignore[misc]
         folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
         try:
             super()._save_checkpoint(model, trial)
+            self.accelerator.wait_for_everyone()  # each process writes its generators' state
             if self.args.should_save:
                 write_bytes(folder / COMPLETE, json.dumps(_hashes(folder)).encode())
         except Exception as cause:
@@ -189,6 +201,15 @@ class JudgeTrainer(Trainer):  # type: ignore[misc]
             # Each writer has its own kind of error for a full disk.
             told = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
             raise UnwritableOutput(folder, f"{told}; the checkpoint before it is kept") from cause
+
+
+def _gathered(model: Any) -> dict[str, torch.Tensor]:
+    """Put what is trained together from all processes, on the CPU."""
+    return {
+        name: (weight.full_tensor() if hasattr(weight, "full_tensor") else weight).detach().cpu()
+        for name, weight in model.named_parameters()
+        if weight.requires_grad
+    }
 
 
 def _takes_positions(model: Any) -> bool:

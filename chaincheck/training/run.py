@@ -51,6 +51,8 @@ from chaincheck.training.run_folder import (
 
 __all__ = ["TrainingSummary", "train"]
 
+_DEVICES = ("auto", "cpu", "cuda")
+
 
 def train(
     base: str,
@@ -112,7 +114,7 @@ def train(
         model=base,
         dtype=recipe.dtype,
         attention=recipe.attention,
-        device=device,
+        device=_loading_device(device),
         threads=threads,
         code=tuple(code),
         prompt=recipe.prompt,
@@ -121,7 +123,8 @@ def train(
     identity["base"] = dict(loaded.identity)
     if is_first_process():
         begin(run, identity)
-    return _Run(loaded, settings, recipe, run, identity).go(triplets, held_out, data, validation)
+    job = _Run(loaded, settings, recipe, run, identity, on_cpu=_on_cpu(device))
+    return job.go(triplets, held_out, data, validation)
 
 
 class _Run:
@@ -134,7 +137,10 @@ class _Run:
         recipe: Recipe,
         folder: Path,
         identity: dict[str, Any],
+        *,
+        on_cpu: bool,
     ) -> None:
+        self.on_cpu = on_cpu
         self.loaded, self.settings, self.recipe = loaded, settings, recipe
         self.folder, self.identity = folder, identity
 
@@ -186,7 +192,7 @@ class _Run:
                 validation=checked,
                 diverged=self.folder / "diverged.json",
                 model=model,
-                args=_arguments(self.recipe, checkpoints, len(order), model.device, bool(checked)),
+                args=_arguments(self.recipe, checkpoints, len(order), self.on_cpu, bool(checked)),
                 eval_dataset=checked or None,
                 train_dataset=[by_place[place] for place in order],
                 callbacks=_callbacks(self.recipe, MetricsFile(self.folder / METRICS, done)),
@@ -196,8 +202,7 @@ class _Run:
             trainer.train(resume_from_checkpoint=str(resumed) if resumed else None)
             final = trainer.validate() if checked else {}
         state = trainer.state
-        if trainer.args.should_save:
-            keep_adapter(trainer, self.folder / ADAPTER, self.loaded.identity)
+        keep_adapter(trainer, self.folder / ADAPTER, self.loaded.identity)
         counts = Counter(triplets[place].variant for place in order)
         summary = TrainingSummary(
             adapter=str(self.folder / ADAPTER),
@@ -211,7 +216,7 @@ class _Run:
             seconds=time.monotonic() - started,
             final=final,
             acquisition={
-                "device": str(model.device),
+                "device": str(trainer.args.device),
                 "threads": torch.get_num_threads(),
                 "processes": trainer.args.world_size,
                 "versions": versions(),
@@ -233,6 +238,34 @@ class _Run:
             triplets, render, cells or self.recipe.cells, context=self.loaded.context, path=path
         )
         return list(found)
+
+
+def _loading_device(device: str) -> str:
+    """Where the base is put before the library takes it over.
+
+    Of several processes each loads it into the computer's memory: "cuda" would mean the first
+    device to all of them, and where the weights are to be spread over the devices the whole
+    would not fit on one.
+
+    Raises:
+        UsageError: the device is none of those that a run can be told.
+    """
+    if device not in _DEVICES:
+        raise UsageError(
+            f"a run cannot be told to use the device {device!r}",
+            remedy="Give auto, cpu or cuda; CUDA_VISIBLE_DEVICES says which one",
+        )
+    return "cpu" if _processes() > 1 else device
+
+
+def _on_cpu(device: str) -> bool:
+    import torch
+
+    return device == "cpu" or not torch.cuda.is_available()
+
+
+def _processes() -> int:
+    return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def _with_adapter(model: Any, recipe: Recipe, base: str) -> Any:
@@ -278,10 +311,10 @@ def _with_adapter(model: Any, recipe: Recipe, base: str) -> Any:
     return wrapped
 
 
-def _arguments(recipe: Recipe, folder: Path, count: int, device: Any, validated: bool) -> Any:
+def _arguments(recipe: Recipe, folder: Path, count: int, on_cpu: bool, validated: bool) -> Any:
     from transformers import TrainingArguments
 
-    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    processes = _processes()
     steps = count // (recipe.batch * recipe.accumulation * processes)
     if steps < 1:
         raise UsageError(
@@ -319,8 +352,8 @@ def _arguments(recipe: Recipe, folder: Path, count: int, device: Any, validated:
         activation_checkpointing=recipe.gradient_checkpointing,
         activation_checkpointing_kwargs={"use_reentrant": False},
         remove_unused_columns=False,
-        dataloader_pin_memory=device.type == "cuda",
-        use_cpu=device.type == "cpu",
+        dataloader_pin_memory=not on_cpu,
+        use_cpu=on_cpu,
         disable_tqdm=not sys.stderr.isatty(),
     )
 

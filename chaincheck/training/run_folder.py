@@ -179,12 +179,17 @@ def begin(run: Path, identity: dict[str, Any]) -> None:
 def keep_adapter(trainer: Any, folder: Path, base: Mapping[str, Any]) -> None:
     """Write the adapter, whole or not at all, with the hash of the base that it belongs to.
 
+    Every process of a run must call it: each may hold a part of the weights. The first one writes.
+
     One that a run left which was stopped right after is written anew; its checkpoints are there
     until the run's summary is.
 
     Raises:
         UnwritableOutput: it cannot be written, as on a full disk.
     """
+    if not trainer.args.should_save:
+        trainer.save_model(str(folder))
+        return
     shutil.rmtree(folder, ignore_errors=True)
     try:
         with new_folder(folder) as part:
