@@ -30,6 +30,7 @@ MODULES = (
     "chaincheck.exercises_ceiling",
     "chaincheck.exercises_triplets",
     "chaincheck.exercises_adherence",
+    "chaincheck.exercises_audit",
 )
 """Modules with further checkers, imported when an exercise is first asked for."""
 

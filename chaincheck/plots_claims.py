@@ -32,13 +32,13 @@ def _look(number: int) -> tuple[str, str]:
     return _COLORS[number % len(_COLORS)], _MARKERS[number % len(_MARKERS)]
 
 
-def _legend(figure: Figure, names: Sequence[str]) -> None:
+def _legend(figure: Figure, names: Sequence[str], columns: int = 3) -> None:
     handles = [
         Line2D([], [], color=_look(k)[0], marker=_look(k)[1], linewidth=1.6, label=words(name))
         for k, name in enumerate(names)
     ]
     figure.legend(
-        handles=handles, loc="outside upper center", ncols=min(3, len(handles)), frameon=False
+        handles=handles, loc="outside upper center", ncols=min(columns, len(handles)), frameon=False
     )
 
 
@@ -155,5 +155,5 @@ def grounding_figure(judges: Mapping[str, Sequence[Grounded]]) -> Figure:
         axes.set(xlim=(low - 0.15, 0.6), ylim=(low - 0.15, 0.6))
         axes.set_xlabel("Σ of the scores")
         axes.set_ylabel("Σ of the claims at hop 2")
-        _legend(figure, labels)
+        _legend(figure, labels, columns=2)
     return figure
