@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from tabulate import tabulate
 
+from chaincheck.adherence.construction import status_of
 from chaincheck.adherence.hop_questions import COLUMN, Steps, ask_hops, steps_of
 from chaincheck.adherence.replay import Recorded
 from chaincheck.adherence.replay_files import (
@@ -126,6 +127,8 @@ class Asked:
         fingerprint: its identity.
         made: replays by cell.
         undecided: items by cell whose own score was bounded around the threshold.
+        longer: items of chains with more than two hops, of which the protocol does not speak;
+            they were not asked about.
         thresholds: where claims begin, each value once, by what is asked.
         provenance: what the judgments rest on, where a log was used.
     """
@@ -134,6 +137,7 @@ class Asked:
     fingerprint: str
     made: Mapping[str, int]
     undecided: Mapping[str, int]
+    longer: int
     thresholds: Mapping[str, tuple[float, ...]]
     provenance: str | None
 
@@ -150,6 +154,8 @@ class Asked:
             tabulate(rows, headers=("cell", "replays", "no verdict")),
             f"A claim is a score above the threshold. {thresholds}",
         ]
+        if self.longer:
+            parts.append(f"{self.longer} items of longer chains were not asked about")
         return "\n".join([*parts, *([self.provenance] if self.provenance else [])])
 
     def to_json(self) -> str:
@@ -238,7 +244,8 @@ def ask_file(
             "there is no judge to ask" if judge is None else "there is no log to record in",
             remedy="Name a judge with --judge, and a judgment log with --log",
         )
-    items = list(read_items(data))
+    every = list(read_items(data))
+    items = [item for item in every if status_of(item) == "valid"]
     asked = list(asked_items(items, _steps(source, source_file, items)))
     with contextlib.ExitStack() as stack:
         chosen: Judge
@@ -259,7 +266,15 @@ def ask_file(
         made, undecided = write_replays(_replays(items, ranges, thresholds, strict=strict), out)
         if scores is not None:
             _write_scores(scores, items, ranges)
-    return Asked(chosen.name, chosen.fingerprint, made, undecided, _listed(thresholds), told)
+    return Asked(
+        chosen.name,
+        chosen.fingerprint,
+        made,
+        undecided,
+        len(every) - len(items),
+        _listed(thresholds),
+        told,
+    )
 
 
 def _replays(

@@ -275,6 +275,24 @@ class TestDecoding:
         start, end = found.place("used_outside_knowledge")
         assert text[start:end] == "false"
 
+    @given(st.data())
+    @settings(max_examples=150, deadline=None)
+    def test_a_mangled_reply_is_refused_or_read(self, data: st.DataObject) -> None:
+        text = reply()
+        for _ in range(data.draw(st.integers(1, 3))):
+            start = data.draw(st.integers(0, len(text)))
+            end = data.draw(st.integers(start, min(len(text), start + 12)))
+            put = data.draw(
+                st.sampled_from(["", '"', "{", "]", ",", "null", "1", "true", "\\", "é"])
+            )
+            text = text[:start] + put + text[end:]
+        try:
+            recorded = replay_of(item_of("A"), text)
+        except InvalidReplay as error:
+            assert error.code and error.json_path.startswith("$")
+        else:
+            assert audit(recorded.replay, explain=False).id == "i-A"
+
     def test_what_the_schema_asks_for_is_what_is_read(self) -> None:
         schema = reply_format()
         assert set(schema["required"]) == set(json.loads(reply()))

@@ -202,6 +202,16 @@ class TestAsk:
             tmp_path / "facts-replays.jsonl"
         ).read_bytes()
 
+    def test_longer_chains_are_left_out_and_counted(
+        self, items: list[Item], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        longer = [msgspec.structs.replace(one, link=3) for one in items[:4]]
+        write_items(tmp_path / "l.jsonl", [*longer, *items[4:]])
+        out = tmp_path / "o.jsonl"
+        assert self.ask(tmp_path / "l.jsonl", out, "--judge", "lexical") == 0
+        assert "4 items of longer chains" in capsys.readouterr().out
+        assert len(out.read_text().splitlines()) == len(items) - 4
+
     @pytest.mark.parametrize(
         ("more", "message"),
         [
