@@ -152,3 +152,18 @@ def _free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
+
+
+def test_a_process_that_sees_several_devices_takes_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transformers import TrainingArguments
+
+    def seen(self: Any) -> Any:
+        self._n_gpu = 4
+        return torch.device("cpu")
+
+    monkeypatch.setattr(TrainingArguments, "_setup_devices", property(seen))
+    arguments = run._arguments(read_recipe({"batch": 2}), tmp_path, 8, True, False)
+    assert arguments.n_gpu == 1
+    assert arguments.train_batch_size == 2

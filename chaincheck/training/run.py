@@ -325,7 +325,7 @@ def _arguments(recipe: Recipe, folder: Path, count: int, on_cpu: bool, validated
     every = recipe.eval_every if validated else 0
     # What is kept is chosen among the states that were validated, so each of them is saved.
     save = every or recipe.save_every
-    return TrainingArguments(
+    arguments = TrainingArguments(
         output_dir=str(folder),
         per_device_train_batch_size=recipe.batch,
         gradient_accumulation_steps=recipe.accumulation,
@@ -356,6 +356,10 @@ def _arguments(recipe: Recipe, folder: Path, count: int, on_cpu: bool, validated
         use_cpu=on_cpu,
         disable_tqdm=not sys.stderr.isatty(),
     )
+    # Of a process that sees several devices the library would make threads that split each batch,
+    # positions and all. One process takes one device.
+    arguments._n_gpu = min(1, arguments.n_gpu)
+    return arguments
 
 
 def _callbacks(recipe: Recipe, metrics: Any) -> list[Any]:
