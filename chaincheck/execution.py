@@ -71,6 +71,8 @@ def _private_kernel() -> Iterator[None]:
                 "MPLBACKEND": "module://matplotlib_inline.backend_inline",
                 "PYTHONHASHSEED": "0",
                 "PYTHONPATH": os.pathsep.join(path),
+                # Of tqdm in a notebook without widgets; it would stand on the page, paths and all.
+                "PYTHONWARNINGS": "ignore:IProgress not found",
                 "SOURCE_DATE_EPOCH": "0",  # figures carry a date
                 "TQDM_DISABLE": "1",
             },

@@ -29,6 +29,7 @@ __all__ = ["MODULES", "Verdict", "check", "eight_triplets", "exercise", "names"]
 MODULES = (
     "chaincheck.exercises_ceiling",
     "chaincheck.exercises_triplets",
+    "chaincheck.exercises_judges",
     "chaincheck.exercises_adherence",
     "chaincheck.exercises_audit",
 )
