@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from chaincheck.judges import open_judge  # noqa: E402
 from chaincheck.training import judge_trainer  # noqa: E402
 from chaincheck.training.recipe import Recipe, read_recipe  # noqa: E402
 from chaincheck.training.run import train  # noqa: E402
+from chaincheck.training.run_folder import claimed  # noqa: E402
 
 SHORT: dict[str, Any] = {
     "dtype": "float32",
@@ -38,6 +40,13 @@ SHORT: dict[str, Any] = {
     "learning_rate": 3e-3,
     "lora": {"rank": 4, "alpha": 8.0},
 }
+
+
+PROMPT = """user = "{{passages}} {{question}} {}"
+passage = "<p>\\n{{text}}\\n</p>"
+delimiters = ["<p>", "</p>"]
+plain = "{{system}}{{user}}"
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -313,7 +322,55 @@ def test_an_adapter_that_cannot_be_written_leaves_the_checkpoints(
     assert same(tmp_path / "run", tmp_path / "whole")
 
 
+def test_a_run_that_is_done_is_of_its_base_and_of_its_prompt(
+    base: Path, data: Path, tmp_path: Path
+) -> None:
+    ours = tmp_path / "ours.toml"
+    ours.write_text(PROMPT.format("Do they suffice?"))
+    settings = recipe(prompt=str(ours))
+    done = train(str(base), data, tmp_path / "run", settings)
+    other = tiny.save(tmp_path / "other", seed=1)
+    with pytest.raises(UsageError, match=r"is of another run \(base: "):
+        train(str(other), data, tmp_path / "run", settings)
+    moved = Path(shutil.copytree(base, tmp_path / "moved"))
+    assert train(str(moved), data, tmp_path / "run", settings) == done
+    ours.write_text(PROMPT.format("Do they not?"))
+    with pytest.raises(UsageError, match=r"is of another run \(prompt: "):
+        train(str(base), data, tmp_path / "run", settings)
+
+
+def test_a_run_that_is_done_and_lost_its_adapter_says_so(
+    base: Path, data: Path, tmp_path: Path
+) -> None:
+    train(str(base), data, tmp_path / "run", recipe())
+    shutil.rmtree(tmp_path / "run" / "adapter")
+    with pytest.raises(UsageError, match="is done, and its adapter is gone"):
+        train(str(base), data, tmp_path / "run", recipe())
+
+
+def test_a_recipe_that_did_not_fit_can_be_put_right_in_the_same_folder(
+    base: Path, data: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="targets cannot be used"):
+        train(str(base), data, tmp_path / "run", recipe(lora={"targets": ["nope"]}))
+    assert train(str(base), data, tmp_path / "run", recipe()).steps
+
+
+def test_two_processes_do_not_train_in_one_folder(base: Path, data: Path, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    with (
+        claimed(tmp_path / "run"),
+        pytest.raises(UsageError, match="another process is training in"),
+    ):
+        train(str(base), data, tmp_path / "run", recipe())
+    train(str(base), data, tmp_path / "run", recipe())
+
+
 class TestRefusals:
+    def test_a_folder_that_is_a_file(self, base: Path, data: Path) -> None:
+        with pytest.raises(UsageError, match="is a file"):
+            train(str(base), data, data, recipe())
+
     def test_triplets_without_a_cell(self, base: Path, data: Path, tmp_path: Path) -> None:
         lacking = tmp_path / "ab.jsonl"
         write_items(lacking, [item for item in read_items(data) if item.cell in "AB"])

@@ -38,6 +38,10 @@ __all__ = [
 ]
 
 
+_LARGE = 1e6  # no setting that helps is larger, and products of larger ones overflow
+_LARGEST = {"learning_rate": 1.0, "seed": 2**32 - 1, "triplets": 2**63 - 1}
+
+
 class LoraSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The low-rank adapter (Hu et al., 2021) that is trained while the base stays as it is.
 
@@ -230,8 +234,8 @@ def _nearest(word: str, known: tuple[str, ...]) -> str:
     return f"Did you mean {close[0]!r}" if close else "Known: " + ", ".join(sorted(known))
 
 
-def _problem(recipe: Recipe) -> str | None:
-    """Say what no training can be run with."""
+def _number_problem(recipe: Recipe) -> str | None:
+    """Say which number is out of its range."""
     numbers = {
         **{key: getattr(recipe, key) for key in ("passes", "batch", "accumulation")},
         "lora.rank": recipe.lora.rank,
@@ -239,6 +243,8 @@ def _problem(recipe: Recipe) -> str | None:
     for key, value in numbers.items():
         if value < 1:
             return f"{key} must be at least 1, not {value}"
+        if value > _LARGE:
+            return f"{key} must be at most {_LARGE:g}, not {value}"
     amounts = {
         key: getattr(recipe, key)
         for key in (
@@ -254,6 +260,16 @@ def _problem(recipe: Recipe) -> str | None:
     for key, value in amounts.items():
         if not math.isfinite(value) or value < 0:
             return f"{key} must be a finite number of at least 0, not {value}"
+        if value > _LARGEST.get(key, _LARGE):
+            return f"{key} must be at most {_LARGEST.get(key, _LARGE):g}, not {value}"
+    return None
+
+
+def _problem(recipe: Recipe) -> str | None:
+    """Say what no training can be run with."""
+    problem = _number_problem(recipe)
+    if problem:
+        return problem
     if recipe.warmup > 1 or recipe.lora.dropout >= 1:
         return "warmup is a share of the steps, at most 1, and lora.dropout is below 1"
     for name in recipe.mix:

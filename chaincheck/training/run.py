@@ -34,6 +34,7 @@ from chaincheck.items import Triplet, read_triplets
 from chaincheck.judges.causal import CausalSettings
 from chaincheck.judges.causal_model import LoadedModel, load_causal_model, versions
 from chaincheck.judges.prompts import load_prompt
+from chaincheck.models import find_model, weights_hash
 from chaincheck.training.examples import Example, draw, encode, run_order
 from chaincheck.training.recipe import Recipe
 from chaincheck.training.run_folder import (
@@ -42,10 +43,12 @@ from chaincheck.training.run_folder import (
     SUMMARY,
     TrainingSummary,
     begin,
+    claimed,
     file_hash,
     finished,
     is_first_process,
     keep_adapter,
+    make_folder,
     refuse_overlap,
 )
 
@@ -106,9 +109,11 @@ def train(
         "recipe": recipe.settings,
         "data": file_hash(data),
         "validation": file_hash(validation) if validation is not None else "",
+        "prompt": load_prompt(recipe.prompt).digest,
     }
     done = finished(run, identity)
     if done is not None:
+        _refuse_other_base(done, base, run)
         return done
     settings = CausalSettings(
         model=base,
@@ -121,10 +126,24 @@ def train(
     )
     loaded = load_causal_model(settings)
     identity["base"] = dict(loaded.identity)
-    if is_first_process():
-        begin(run, identity)
     job = _Run(loaded, settings, recipe, run, identity, on_cpu=_on_cpu(device))
-    return job.go(triplets, held_out, data, validation)
+    with contextlib.ExitStack() as stack:
+        if is_first_process():
+            make_folder(run)
+            stack.enter_context(claimed(run))
+            begin(run, identity)
+        return job.go(triplets, held_out, data, validation)
+
+
+def _refuse_other_base(done: TrainingSummary, base: str, run: Path) -> None:
+    """Refuse to give what a run came to as that of another base; nothing is loaded for that."""
+    weights = weights_hash(find_model(base))
+    if weights != done.base["weights"]:
+        raise UsageError(
+            f"{run} is of another run (base: {done.base['weights'][:16]} there, {weights[:16]} "
+            "now)",
+            remedy="Name another folder, or the base of that run",
+        )
 
 
 class _Run:

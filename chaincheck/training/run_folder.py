@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,12 @@ __all__ = [
     "SUMMARY",
     "TrainingSummary",
     "begin",
+    "claimed",
     "file_hash",
     "finished",
     "is_first_process",
     "keep_adapter",
+    "make_folder",
     "refuse_overlap",
 ]
 
@@ -110,11 +113,16 @@ def refuse_overlap(
 def finished(run: Path, identity: dict[str, Any]) -> TrainingSummary | None:
     """Give what a run that is done came to, if it is this one."""
     known = _read(run / RUN)
-    if known is None:
+    if known is None or _only_begun(run):
         return None
     _refuse_other(run, known, identity)
     if not (run / SUMMARY).is_file():
         return None
+    if not (run / ADAPTER / "adapter_model.safetensors").is_file():
+        raise UsageError(
+            f"{run} is done, and its adapter is gone",
+            remedy="Put the folder adapter back, or name another folder to train again",
+        )
     try:
         return msgspec.json.decode((run / SUMMARY).read_bytes(), type=TrainingSummary)
     except msgspec.MsgspecError as cause:
@@ -126,6 +134,8 @@ def finished(run: Path, identity: dict[str, Any]) -> TrainingSummary | None:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
+    if path.parent.exists() and not path.parent.is_dir():
+        raise UsageError(f"{path.parent} is a file", remedy="Name a folder for the run")
     try:
         found: dict[str, Any] = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
     except FileNotFoundError:
@@ -148,23 +158,66 @@ def _refuse_other(run: Path, known: dict[str, Any], identity: dict[str, Any]) ->
         )
 
 
+def _only_begun(run: Path) -> bool:
+    return [path.name for path in run.iterdir()] == [RUN]
+
+
+@contextlib.contextmanager
+def claimed(run: Path) -> Iterator[None]:
+    """Keep a run's folder to this process for a while, where the system has locks.
+
+    Raises:
+        UsageError: another process trains in it.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    descriptor = os.open(run, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UsageError(
+                    f"another process is training in {run}",
+                    remedy="Wait for it, or name another folder",
+                ) from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def is_first_process() -> bool:
     """Tell whether this process writes; of several that train together only one does."""
     return os.environ.get("RANK", "0") == "0"
 
 
-def begin(run: Path, identity: dict[str, Any]) -> None:
-    """Make a run's folder, or check that it is this run's.
+def make_folder(run: Path) -> None:
+    """Make a run's folder if it is not there.
 
     Raises:
-        UsageError: it is of another run, or holds something else.
         UnwritableOutput: it cannot be made.
     """
     try:
         run.mkdir(parents=True, exist_ok=True)
     except OSError as cause:
         raise UnwritableOutput(run, cause) from None
+
+
+def begin(run: Path, identity: dict[str, Any]) -> None:
+    """Write down whose a new run's folder is, or check that it is this run's.
+
+    Raises:
+        UsageError: it is of another run, or holds something else.
+        UnwritableOutput: it cannot be written.
+    """
     known = _read(run / RUN)
+    if known is not None and _only_begun(run):
+        # Nothing was trained, as after a recipe that did not fit: it may be put right.
+        known = None
+        (run / RUN).unlink()
     if known is not None:
         _refuse_other(run, known, identity)
     elif any(run.iterdir()):
