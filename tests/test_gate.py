@@ -24,15 +24,17 @@ from chaincheck.errors import (
     MeasuredFailure,
     MissingJudgment,
     UnreadableFile,
+    UsageError,
 )
 from chaincheck.items import Item, write_items
 from chaincheck.judges.base import Judgment
-from chaincheck.judges.record import LiveJudge
+from chaincheck.judges.record import LiveJudge, RecordedJudge
 from chaincheck.paired_intervals import paired_rate_floor
+from chaincheck.pipeline import score_file
 from chaincheck.training.gate import check_gate, weights_only
 from chaincheck.training.gate_plan import lock_path, lock_plan, open_lock, read_plan
 from chaincheck.training.gate_results import VERDICT, Condition
-from chaincheck.training.gate_score import score_for_gate
+from chaincheck.training.gate_score import Planned, score_for_gate
 from chaincheck.training.sealed import digest_of, read_sealed, sealed, sealed_json
 
 
@@ -199,6 +201,29 @@ class TestChangedAfterwards:
             check_gate(plan)
         score_for_gate(plan, reading(), "candidate")  # nothing is left to ask for
         with pytest.raises(IntegrityError, match="does not carry the gate's id"):
+            check_gate(plan)
+
+    @pytest.mark.parametrize("kind", ["log", "recorded"])
+    def test_judgments_from_before_that_are_replayed_under_the_gates_id(
+        self, kind: str, tmp_path: Path
+    ) -> None:
+        """A log of before, given as a judge, would be written anew with the id of the gate."""
+        plan = gate_folder(tmp_path)
+        score_file(
+            tmp_path / "test.jsonl", reading(), tmp_path / "s", log=tmp_path / "l", live=True
+        )
+        judge = tmp_path / "judge.toml"
+        judge.write_text(f'kind = "{kind}"\npath = "{kind[0] if kind == "log" else "s"}"\n')
+        lock = lock_plan(plan)
+        score_for_gate(plan, guessing(), "base")
+        for role in ("base", "candidate"):
+            with pytest.raises(UsageError, match="gives judgments of before again"):
+                score_for_gate(plan, str(judge), role)
+        with LiveJudge(
+            Planned(RecordedJudge(log), lock.gate_id), tmp_path / "candidate.log.jsonl"
+        ) as forged:
+            list(forged.score(triplets()))
+        with pytest.raises(IntegrityError, match="was not recorded for the conditions"):
             check_gate(plan)
 
     def test_the_data(self, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from chaincheck.judges.record import RecordedJudge
 from chaincheck.scores import Joined, join_files
 from chaincheck.training.gate_plan import Lock, open_lock
 from chaincheck.training.gate_results import Condition, Verdict
-from chaincheck.training.gate_score import GATE
+from chaincheck.training.gate_score import recorded_for
 
 __all__ = ["check_gate", "weights_only"]
 
@@ -136,7 +136,9 @@ def _check_ids(lock: Lock, path: Path, *, before: Mapping[str, Any] | None) -> I
         for data in lock.data_paths():
             for item in read_items(data):
                 record = log.get(content_of(item, log.header.reads))
-                if record is None or log.acquisitions[record.acquisition].get(GATE) == lock.gate_id:
+                if record is None or recorded_for(
+                    log.acquisitions[record.acquisition], lock.gate_id
+                ):
                     continue
                 if before is None:
                     raise IntegrityError(

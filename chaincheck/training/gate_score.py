@@ -7,18 +7,18 @@ digest of the line before, so was all that follows it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-from chaincheck.errors import PathLike
+from chaincheck.errors import PathLike, UsageError
 from chaincheck.items import Item, read_items
-from chaincheck.judges import open_judge
+from chaincheck.judges import RecordedScores, open_judge
 from chaincheck.judges.base import Judge, Judgment, acquisition_of, instrument_of, reads_of
-from chaincheck.judges.record import LiveJudge
+from chaincheck.judges.record import LiveJudge, RecordedJudge
 from chaincheck.training.audit import Progress, silent
 from chaincheck.training.gate_plan import open_lock
 
-__all__ = ["GATE", "Planned", "Role", "score_for_gate"]
+__all__ = ["GATE", "Planned", "Role", "recorded_for", "score_for_gate"]
 
 GATE = "gate"
 """Key of the acquisition under which a judgment carries the id of its gate."""
@@ -54,6 +54,11 @@ class Planned:
         yield from self._judge.score(items)
 
 
+def recorded_for(settings: Mapping[str, Any], gate_id: str) -> bool:
+    """Whether judgments got in this way were asked for under a gate, and not replayed."""
+    return settings.get(GATE) == gate_id and "recorded" not in settings
+
+
 def score_for_gate(
     plan: PathLike,
     judge: str | Judge,
@@ -75,11 +80,18 @@ def score_for_gate(
         What was recorded, as text.
 
     Raises:
+        UsageError: the judge replays judgments that were recorded before.
         IntegrityError: plan or data were changed, or the log is of another judge.
         ChainCheckError: as the judge raises, or the log cannot be written.
     """
     lock = open_lock(plan)
     chosen = open_judge(judge) if isinstance(judge, str) else judge
+    if isinstance(chosen, RecordedJudge | RecordedScores):
+        raise UsageError(
+            f"the judge {chosen.name!r} gives judgments of before again, which nobody could tell "
+            "from those of this gate",
+            remedy="Name the judge itself",
+        )
     log = lock.folder / (lock.plan.base if role == "base" else lock.plan.candidate)
     total = sum(sum(1 for _ in read_items(path)) for path in lock.data_paths())
     with LiveJudge(Planned(chosen, lock.gate_id), log) as recording:
