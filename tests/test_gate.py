@@ -209,9 +209,8 @@ class TestChangedAfterwards:
     ) -> None:
         """A log of before, given as a judge, would be written anew with the id of the gate."""
         plan = gate_folder(tmp_path)
-        score_file(
-            tmp_path / "test.jsonl", reading(), tmp_path / "s", log=tmp_path / "l", live=True
-        )
+        data, log = tmp_path / "test.jsonl", tmp_path / "l"
+        score_file(data, reading(), tmp_path / "s", log=log, live=True)
         judge = tmp_path / "judge.toml"
         judge.write_text(f'kind = "{kind}"\npath = "{kind[0] if kind == "log" else "s"}"\n')
         lock = lock_plan(plan)
