@@ -151,6 +151,12 @@ class TestAdapters:
         assert set(adapted.identity["adapter"]) == {"weights", "config"}
         assert type(adapted.model) is type(bare.model)
 
+    def test_the_librarys_advice_is_not_for_who_scores(
+        self, folder: Path, adapter: Path, recwarn: pytest.WarningsRecorder
+    ) -> None:
+        load(folder, adapter=str(adapter))
+        assert not [str(one.message) for one in recwarn]
+
     def test_one_of_another_model_is_refused(self, adapter: Path, tmp_path: Path) -> None:
         other = tiny.save(tmp_path / "other", hidden_size=32)
         with pytest.raises(InvalidModel, match="the adapter does not fit the model"):

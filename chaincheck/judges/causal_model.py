@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import importlib.metadata
 import json
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -198,11 +199,13 @@ def _with_adapter(model: Any, adapter: Path) -> Any:
     except ModuleNotFoundError:
         raise MissingExtra("an adapter", "training") from None
     try:
-        config = peft.PeftConfig.from_pretrained(str(adapter))
-        config.inference_mode = True
-        wrapped = peft.get_peft_model(model, config)
-        weights = peft.utils.load_peft_weights(str(adapter), device="cpu")
-        told = peft.set_peft_model_state_dict(wrapped, weights)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # advice to whoever calls the library
+            config = peft.PeftConfig.from_pretrained(str(adapter))
+            config.inference_mode = True
+            wrapped = peft.get_peft_model(model, config)
+            weights = peft.utils.load_peft_weights(str(adapter), device="cpu")
+            told = peft.set_peft_model_state_dict(wrapped, weights)
     except Exception as cause:  # the library raises many kinds for an adapter that does not fit
         raise _unusable(adapter, "the adapter does not fit the model", cause) from None
     lacking = [name for name in told.missing_keys if "lora_" in name]
