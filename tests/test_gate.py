@@ -219,10 +219,20 @@ class TestChangedAfterwards:
             with pytest.raises(UsageError, match="gives judgments of before again"):
                 score_for_gate(plan, str(judge), role)
         with LiveJudge(
-            Planned(RecordedJudge(log), lock.gate_id), tmp_path / "candidate.log.jsonl"
+            Planned(RecordedJudge(log), lock.gate_id, "candidate"),
+            tmp_path / "candidate.log.jsonl",
         ) as forged:
             list(forged.score(triplets()))
-        with pytest.raises(IntegrityError, match="was not recorded for the conditions"):
+        with pytest.raises(IntegrityError, match="not recorded for the candidate of the"):
+            check_gate(plan)
+
+    def test_two_logs_that_changed_places(self, tmp_path: Path) -> None:
+        plan, _ = scored_gate(tmp_path)
+        one, other = tmp_path / "base.log.jsonl", tmp_path / "candidate.log.jsonl"
+        one.rename(tmp_path / "x")
+        other.rename(one)
+        (tmp_path / "x").rename(other)
+        with pytest.raises(IntegrityError, match="was not recorded for the base"):
             check_gate(plan)
 
     def test_the_data(self, tmp_path: Path) -> None:

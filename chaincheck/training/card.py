@@ -210,7 +210,8 @@ def _check_chain(
     for one, other, what in facts:
         if one != other:
             raise IntegrityError(
-                f"{what} is not what was merged: {quote(one)[:20]} and {quote(other)[:20]}",
+                f"{what} is not what was merged: {quote(str(one)[:16])} and "
+                f"{quote(str(other)[:16])}",
                 path=folder / PROVENANCE,
                 remedy="Name the records of this model",
             )

@@ -28,7 +28,7 @@ from chaincheck.judges.record import RecordedJudge
 from chaincheck.scores import Joined, join_files
 from chaincheck.training.gate_plan import Lock, open_lock
 from chaincheck.training.gate_results import Condition, Verdict
-from chaincheck.training.gate_score import recorded_for
+from chaincheck.training.gate_score import Role, recorded_for
 
 __all__ = ["check_gate", "weights_only"]
 
@@ -67,8 +67,8 @@ def check_gate(path: PathLike) -> Verdict:
         for log, role in zip(logs, ("base", "candidate"), strict=True)
     )
     found = _check_instruments(base, candidate, logs)
-    notes = [*_check_ids(lock, logs[0], before=lock.base_before)]
-    notes += _check_ids(lock, logs[1], before=None)
+    notes = [*_check_ids(lock, logs[0], "base", before=lock.base_before)]
+    notes += _check_ids(lock, logs[1], "candidate", before=None)
     with tempfile.TemporaryDirectory() as folder:
         joined = [
             _joined(lock, judge, Path(folder) / f"{number}.jsonl")
@@ -129,7 +129,9 @@ def _check_instruments(
     return found
 
 
-def _check_ids(lock: Lock, path: Path, *, before: Mapping[str, Any] | None) -> Iterator[str]:
+def _check_ids(
+    lock: Lock, path: Path, role: Role, *, before: Mapping[str, Any] | None
+) -> Iterator[str]:
     """Refuse judgments that were not recorded for this gate, nor known of when it was fixed."""
     others = 0
     with JudgmentLog(path) as log:
@@ -137,13 +139,13 @@ def _check_ids(lock: Lock, path: Path, *, before: Mapping[str, Any] | None) -> I
             for item in read_items(data):
                 record = log.get(content_of(item, log.header.reads))
                 if record is None or recorded_for(
-                    log.acquisitions[record.acquisition], lock.gate_id
+                    log.acquisitions[record.acquisition], lock.gate_id, role
                 ):
                     continue
                 if before is None:
                     raise IntegrityError(
-                        "this judgment was not recorded for the conditions that were fixed: it "
-                        "does not carry the gate's id",
+                        f"this judgment was not recorded for the {role} of the conditions that "
+                        "were fixed: it does not carry the gate's id, or that of the other role",
                         path=path,
                         item=item.item_id,
                         remedy="Fix conditions first, then record with chaincheck gate score",

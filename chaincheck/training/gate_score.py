@@ -18,10 +18,13 @@ from chaincheck.judges.record import LiveJudge, RecordedJudge
 from chaincheck.training.audit import Progress, silent
 from chaincheck.training.gate_plan import open_lock
 
-__all__ = ["GATE", "Planned", "Role", "recorded_for", "score_for_gate"]
+__all__ = ["GATE", "ROLE", "Planned", "Role", "recorded_for", "score_for_gate"]
 
 GATE = "gate"
 """Key of the acquisition under which a judgment carries the id of its gate."""
+
+ROLE = "gate role"
+"""Key under which it says as what its judge was asked: two logs cannot change places."""
 
 Role = Literal["base", "candidate"]
 
@@ -34,11 +37,12 @@ class Planned:
     Args:
         judge: the judge.
         gate_id: the gate's id.
+        role: as what it is asked.
     """
 
-    def __init__(self, judge: Judge, gate_id: str) -> None:
+    def __init__(self, judge: Judge, gate_id: str, role: Role) -> None:
         self._judge = judge
-        self._gate = gate_id
+        self._gate = {GATE: gate_id, ROLE: role}
         self.name = judge.name
         self.fingerprint = judge.fingerprint
         self.instrument = instrument_of(judge)
@@ -46,17 +50,18 @@ class Planned:
 
     @property
     def acquisition(self) -> dict[str, Any]:
-        """How the inner judge gets its scores, and for which gate."""
-        return {**acquisition_of(self._judge), GATE: self._gate}
+        """How the inner judge gets its scores, for which gate and as what."""
+        return {**acquisition_of(self._judge), **self._gate}
 
     def score(self, items: Iterable[Item]) -> Iterator[Judgment]:
         """Ask the inner judge."""
         yield from self._judge.score(items)
 
 
-def recorded_for(settings: Mapping[str, Any], gate_id: str) -> bool:
-    """Whether judgments got in this way were asked for under a gate, and not replayed."""
-    return settings.get(GATE) == gate_id and "recorded" not in settings
+def recorded_for(settings: Mapping[str, Any], gate_id: str, role: Role) -> bool:
+    """Whether judgments got in this way were asked for under a gate, in a role, not replayed."""
+    asked = settings.get(GATE) == gate_id and settings.get(ROLE, role) == role
+    return asked and "recorded" not in settings
 
 
 def score_for_gate(
@@ -94,7 +99,7 @@ def score_for_gate(
         )
     log = lock.folder / (lock.plan.base if role == "base" else lock.plan.candidate)
     total = sum(sum(1 for _ in read_items(path)) for path in lock.data_paths())
-    with LiveJudge(Planned(chosen, lock.gate_id), log) as recording:
+    with LiveJudge(Planned(chosen, lock.gate_id, role), log) as recording:
         items = (item for path in lock.data_paths() for item in read_items(path))
         for _ in progress(recording.score(items), f"scoring with {chosen.name}", total):
             pass
