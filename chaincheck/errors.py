@@ -74,6 +74,7 @@ __all__ = [
     "WrongSource",
     "one_line",
     "quote",
+    "quote_apart",
 ]
 
 _LONGEST_QUOTE = 120
@@ -90,6 +91,14 @@ def quote(value: object) -> str:
     """Quote a value from a file for a message: one line, printable, cut at 120 characters."""
     text = one_line(value if isinstance(value, str) else repr(value))
     return f"'{text[:_LONGEST_QUOTE]}…'" if len(text) > _LONGEST_QUOTE else f"'{text}'"
+
+
+def quote_apart(one: object, other: object) -> tuple[str, str]:
+    """Quote two values that differ, so that it shows: by their escapes, if only spaces differ."""
+    first, second = quote(one), quote(other)
+    return (
+        (first, second) if first != second else (quote(repr(one))[1:-1], quote(repr(other))[1:-1])
+    )
 
 
 class ChainCheckError(Exception):

@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from chaincheck.errors import UsageError, quote
+from chaincheck.errors import UsageError, quote, quote_apart
 from chaincheck.judges.attribution import Attribution, instrument_differences
 from chaincheck.judges.base import differences
 
@@ -25,7 +25,7 @@ _MOST = 4
 
 def _listed(found: Mapping[str, tuple[Any, Any]]) -> str:
     """Name keys with both values, at most a few."""
-    parts = [f"{key} ({quote(one)}, {quote(other)})" for key, (one, other) in found.items()]
+    parts = [f"{key} ({', '.join(quote_apart(*values))})" for key, values in found.items()]
     more = f" and {len(parts) - _MOST} more" if len(parts) > _MOST else ""
     return ", ".join(parts[:_MOST]) + more
 

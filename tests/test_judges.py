@@ -156,7 +156,9 @@ def test_a_judge_opens_by_name_or_by_toml(tmp_path: Path) -> None:
         ('kind = "lexical"\ncues = "length"', "Did you mean 'cue'"),
         ('kind = "lexical"\ncue = "lenght"', "Did you mean 'length'"),
         ('kind = "lexical"\ncue = 3', "must be a text"),
-        ('kind = "recorded"', "needs the key 'path'"),
+        ('kind = "recorded"', "judge.toml: .*needs the key 'path'"),
+        ('kind = "causal"', "judge.toml: .*`model`"),
+        ('kind = "embedding"', "judge.toml: .*`model`"),
         ("path = 3", "names no kind"),
     ],
 )

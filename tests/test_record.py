@@ -358,6 +358,12 @@ class TestForeign:
             assert "sets.yes" in str(caught.value)
         assert path.read_bytes() == before
 
+    def test_texts_that_differ_in_line_breaks_alone_are_told_apart(self, path: Path) -> None:
+        live(Fake(separator="\n"), path, make_items(2))
+        with pytest.raises(ForeignLog) as caught:
+            with_log(Fake(separator="\n\n"), path)
+        assert r"separator is '\n' there and '\n\n' here" in str(caught.value)
+
     def test_the_same_instrument_got_otherwise_is_a_caveat(self, path: Path) -> None:
         items = make_items(5)
         live(Fake(acquisition={"batch": 8, "device": "cpu"}), path, items[:3])
@@ -460,7 +466,7 @@ class TestWithLog:
         live(Fake(), path, make_items(2))
         assert isinstance(with_log(None, path), RecordedJudge)
         assert isinstance(with_log(Fake(), path), RecordedJudge)
-        with pytest.raises(InputError):
+        with pytest.raises(InputError, match="make it with --live"):
             with_log(Fake(), path.with_name("missing"))
         assert not os.path.lexists(path.with_name("missing"))
 

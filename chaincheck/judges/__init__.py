@@ -151,7 +151,12 @@ def open_judge(spec: str) -> Judge:
                 f"{spec}: unknown key {key!r} for a judge of kind {kind!r}",
                 remedy=_nearest(key, keys),
             )
-    return opener(settings, path.parent)
+    try:
+        return opener(settings, path.parent)
+    except UsageError as error:
+        if spec in NAMED or type(error) is not UsageError:
+            raise
+        raise UsageError(f"{spec}: {error.problem}", remedy=error.remedy) from None
 
 
 def files_of(spec: str) -> list[Path]:

@@ -31,7 +31,7 @@ from chaincheck.errors import (
     InputError,
     PathLike,
     UnreadableFile,
-    quote,
+    quote_apart,
 )
 from chaincheck.jsonl import LONGEST_LINE, open_bytes
 from chaincheck.judges.base import differences
@@ -196,7 +196,7 @@ def check_instrument(found: Header, wanted: Header, *, path: PathLike) -> None:
     there = {"reads": list(found.reads), **found.instrument}
     here = {"reads": list(wanted.reads), **wanted.instrument}
     parts = [
-        f"{key} is {quote(old)} there and {quote(new)} here"
+        "{} is {} there and {} here".format(key, *quote_apart(old, new))
         for key, (old, new) in differences(there, here).items()
     ]
     raise ForeignLog(

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from chaincheck.errors import DamagedLog, MissingJudgment, PathLike, UsageError
+from chaincheck.errors import DamagedLog, MissingJudgment, PathLike, UnreadableFile, UsageError
 from chaincheck.items import Item
 from chaincheck.judges.base import Judge, Judgment, acquisition_of
 from chaincheck.judges.log_file import JudgmentLog, check_instrument
@@ -326,7 +326,14 @@ def with_log(
         ChainCheckError: as ``RecordedJudge`` and ``LiveJudge``.
     """
     if not live:
-        return RecordedJudge(path, expect=judge, command=command)
+        try:
+            return RecordedJudge(path, expect=judge, command=command)
+        except UnreadableFile as error:
+            if judge is None or os.path.lexists(path):
+                raise
+            raise UnreadableFile(
+                "no such log", path=path, remedy="Check the path, or make it with --live"
+            ) from error
     if judge is None:
         raise UsageError("nobody can be asked without a judge", remedy="Name one with --judge")
     return LiveJudge(judge, path)
