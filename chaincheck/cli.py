@@ -119,6 +119,9 @@ def build(
 ) -> None:
     """Turn a data set's questions into triplets, and say why the others were rejected.
 
+    A rejection is counted under the first of the rules Q1 to Q9 that failed. --report gives
+    examples with the reason in words; chapter 2 of the book explains each rule.
+
     Ends with exit code 1 if the data gave no triplet at all; the file is then empty.
     """
     from chaincheck.pipeline import build_file

@@ -19,7 +19,7 @@ from chaincheck.cli_options import (
     tell,
 )
 from chaincheck.cli_replays import ask, claims, replays
-from chaincheck.errors import UsageError
+from chaincheck.errors import InvalidReplay, UsageError
 
 if TYPE_CHECKING:
     from chaincheck.adherence.replay import Verdict
@@ -38,6 +38,18 @@ Exit codes:
   3  UNKNOWN
 """
 _EXIT = {"SATISFIED": 0, "VIOLATED": 1, "UNKNOWN": 3}
+_PROTOCOL = (
+    "chain-evidence/1, chain-evidence/1s, factual-claims/1 (with --claim), or a .json file of "
+    "your own."
+)
+_claims = click.option(
+    "--claim",
+    "claims",
+    multiple=True,
+    type=(str, str),
+    metavar="ID STATEMENT",
+    help="A claim that factual-claims/1 is written out for; repeat.",
+)
 
 
 class _WithDefault(click.Group):
@@ -98,7 +110,15 @@ def audit_file(replay: str, html_path: str | None, json_path: str | None) -> Non
     from chaincheck.atomic import refuse_clashes, write_bytes
 
     refuse_clashes([None if json_path == "-" else json_path, html_path], [replay])
-    recorded = read_replay(replay)
+    try:
+        recorded = read_replay(replay)
+    except InvalidReplay as error:
+        if error.code == "NOT_JSON" and replay.removesuffix(".gz").endswith(".jsonl"):
+            raise UsageError(
+                f"{replay} is not one replay in JSON",
+                remedy="A file with one replay a line is read by: chaincheck audit batch",
+            ) from error
+        raise
     found = run(recorded.replay)
     draw = None
     if html_path:
@@ -159,18 +179,28 @@ def batch(*, replays: str, out: str, explain: bool, level: float, json_path: str
         "--context passage.txt --response r.txt --rationale why.txt --verdict FAIL --out r.json",
     )
 )
-@click.option("--protocol", required=True, help="Its name, or a .json file of your own.")
-@click.option("--claim", "claims", multiple=True, type=(str, str), metavar="ID STATEMENT")
-@click.option("--id", "replay_id", default="new-replay", show_default=True)
+@click.option("--protocol", required=True, help=_PROTOCOL)
+@_claims
+@click.option(
+    "--id", "replay_id", default="new-replay", show_default=True, help="What reports call it."
+)
 @click.option("--context", "context", multiple=True, type=INPUT, help="A passage; repeat.")
-@click.option("--question", multiple=True, type=INPUT)
-@click.option("--response", multiple=True, type=INPUT)
-@click.option("--rationale", multiple=True, type=INPUT, help="What the judge wrote.")
+@click.option("--question", multiple=True, type=INPUT, help="The question, as a text file.")
+@click.option("--response", multiple=True, type=INPUT, help="What was judged.")
+@click.option("--rationale", multiple=True, type=INPUT, help="What the judge wrote, as it came.")
 @click.option("--trace", multiple=True, type=INPUT, help="What it was seen to do.")
 @click.option("--rules", multiple=True, type=INPUT, help="The protocol in words.")
-@click.option("--verdict", type=click.Choice(["PASS", "FAIL"]), default="PASS", show_default=True)
-@click.option("--gold", type=click.Choice(["PASS", "FAIL"]))
-@click.option("--out", required=True, type=OUTPUT)
+@click.option(
+    "--verdict",
+    type=click.Choice(["PASS", "FAIL"]),
+    default="PASS",
+    show_default=True,
+    help="What the judge decided.",
+)
+@click.option(
+    "--gold", type=click.Choice(["PASS", "FAIL"]), help="What is right; nothing is solved by it."
+)
+@click.option("--out", required=True, type=OUTPUT, help="The replay: a .json file.")
 def new(
     *,
     protocol: str,
@@ -220,12 +250,19 @@ def quote(replay: str, source: str, text: str, occurrence: int | None) -> None:
     click.echo(json.dumps(fields, ensure_ascii=False))
 
 
-@audit.command(epilog=examples("chaincheck audit protocol my_protocol.json"))
+@audit.command(
+    epilog=examples(
+        "chaincheck audit protocol my_protocol.json",
+        "chaincheck audit protocol chain-evidence/1",
+    )
+)
 @click.argument("name")
-@click.option("--claim", "claims", multiple=True, type=(str, str), metavar="ID STATEMENT")
+@_claims
 @json_option
 def protocol(name: str, claims: tuple[tuple[str, str], ...], json_path: str | None) -> None:
     """Check a protocol, of your own or by name, and show its weaknesses.
+
+    With the package come chain-evidence/1, chain-evidence/1s and factual-claims/1.
 
     Exits with 0 if it has none, 1 if it has some, 2 if it is no protocol.
     """

@@ -80,7 +80,9 @@ def number_option(
         high: largest number allowed.
         more: what ``click.option`` takes besides.
     """
-    return click.option(name, type=click.FloatRange(low, high), callback=_finite, **more)
+    bounded = low is not None or high is not None  # else the help would show x<=None
+    kind = click.FloatRange(low, high) if bounded else click.FLOAT
+    return click.option(name, type=kind, callback=_finite, **more)
 
 
 def examples(*lines: str) -> str:

@@ -34,7 +34,8 @@ __all__ = ["train"]
     multiple=True,
     type=(str, str),
     metavar="KEY VALUE",
-    help="A key of the recipe and its value, as TOML has it; a key of a table as loss.margin.",
+    help="A key of the recipe and its value, as TOML has it; a key of a table as loss.margin. "
+    "The API page Training lists the keys; one that there is not is answered with all of them.",
 )
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @click.option("--threads", type=click.IntRange(1, 1024), help="Threads of the CPU.")

@@ -146,13 +146,13 @@ class Asked:
         cells = sorted({*self.made, *self.undecided})
         rows = [(cell, self.made.get(cell, 0), self.undecided.get(cell, 0)) for cell in cells]
         thresholds = "; ".join(
-            f"{asked}: {', '.join(f'{value:.6g}' for value in values)}"
+            f"{asked}: {' or '.join(f'{value:.6g}' for value in values)}"
             for asked, values in self.thresholds.items()
         )
         parts = [
             f"{sum(self.made.values())} replays of {self.judge} ({self.fingerprint})",
             tabulate(rows, headers=("cell", "replays", "no verdict")),
-            f"A claim is a score above the threshold. {thresholds}",
+            f"A claim is a score above its threshold; {thresholds}",
         ]
         if self.longer:
             parts.append(f"{self.longer} items of longer chains were not asked about")

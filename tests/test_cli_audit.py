@@ -72,6 +72,9 @@ def test_bad_input_is_one_line_with_its_code(tmp_path: Path, capsys: Capture) ->
     assert "is a folder" in refused(["audit", str(tmp_path)], capsys)
     bad.write_bytes(b"\x00\xff")
     assert "NOT_UTF8" in refused(["audit", str(bad)], capsys)
+    many = tmp_path / "many.jsonl"
+    many.write_text("{}\n{}\n")
+    assert "chaincheck audit batch" in refused(["audit", str(many)], capsys)
 
 
 def test_an_output_may_not_be_the_input(replays: dict[str, Path], capsys: Capture) -> None:

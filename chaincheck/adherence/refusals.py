@@ -133,7 +133,7 @@ CODES: dict[str, Code] = {
     ),
     "SPAN_MISMATCH": Code(
         "a quote that is not what stands at its offsets",
-        "Quote verbatim; the builder finds offsets for you",
+        "Quote verbatim; chaincheck audit quote finds the offsets",
     ),
 }
 

@@ -202,14 +202,17 @@ def _radius(replay: Replay, audit: Audit) -> Iterator[str]:
     if audit.radius is None:
         return
     if audit.radius.flips is None:
-        yield f"no set of up to {audit.radius.searched} annotations changes it"
+        if not audit.radius.searched and audit.radius.reason == "none":
+            yield "no annotation is TRUE or FALSE yet, so there is none to turn round"
+        else:
+            yield f"no set of up to {audit.radius.searched} annotations changes it"
         return
     names = ", ".join(
         f"{replay.annotations[at].atom} (annotation {at})" for at in audit.radius.annotations
     )
     count = audit.radius.flips
-    what = "annotation" if count == 1 else "annotations"
-    yield f"{count} {what} turned round gives {audit.radius.overall}: {names}"
+    what = "annotation turned round gives" if count == 1 else "annotations turned round give"
+    yield f"{count} {what} {audit.radius.overall}: {names}"
 
 
 def _notes(audit: Audit) -> Iterator[str]:

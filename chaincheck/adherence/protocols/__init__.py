@@ -52,7 +52,7 @@ def load_protocol(name: PathLike, claims: Mapping[str, str] | None = None) -> Pr
         if template and not claims:
             raise UsageError(
                 f"the protocol {quote(str(name))} is made for the claims at hand",
-                remedy="Name them: an id and a statement each",
+                remedy="Name them, an id and a statement each, as in --claim born 'born in Lund'",
             )
         if claims and not template:
             raise UsageError(f"the protocol {quote(str(name))} takes no claims")
