@@ -228,3 +228,33 @@ class TestKeys:
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
         assert done.stdout.split() == []
+
+
+class TestSecretsInTheRequest:
+    """The request is part of the instrument, which is written into every log and score file."""
+
+    @pytest.mark.parametrize(
+        "request_",
+        [
+            {"authorization": "x-topsecret"},
+            {"api_key": "x-topsecret"},
+            {"extra_headers": {"X-API-Key": "x-topsecret"}},
+            {"options": [{"token": "x-topsecret"}]},
+            {"header": "Bearer x-topsecret"},
+            {"user": "sk-topsecret99"},
+        ],
+    )
+    def test_are_refused_and_never_shown(self, request_: dict[str, Any]) -> None:
+        with pytest.raises(UsageError, match="which looks like a key") as caught:
+            read(request=request_)
+        assert "topsecret" not in str(caught.value)
+
+    def test_what_only_sounds_like_one_is_not(self) -> None:
+        harmless = {
+            "chat_template_kwargs": {"enable_thinking": False},
+            "stop_token_ids": [1],
+            "add_special_tokens": False,
+            "user": "skeptic",
+            "top_k": 1,
+        }
+        assert dict(read(request=harmless).request) == harmless

@@ -1,14 +1,22 @@
-"""The address of a server: which are accepted, and in what form they are kept."""
+"""The address of a server: which are accepted, in what form they are kept, and no secrets."""
 
 from __future__ import annotations
 
 import re
 import urllib.parse
+from collections.abc import Mapping
 from ipaddress import ip_address
 
 from chaincheck.errors import UsageError, quote
 
-__all__ = ["checked_address"]
+__all__ = ["checked_address", "secret_in"]
+
+_SECRET = re.compile(
+    r"(proxy[-_])?authorization|auth|(x[-_])?api[-_]?key|(access|auth|bearer|api)[-_]?token|token"
+    r"|password|passwd|(client[-_]|api[-_])?secret|cookie",
+    re.IGNORECASE,
+)
+_BEARER = re.compile(r"\s*(bearer|basic)\s+\S|\s*(sk|hf|gsk)[-_]\w{8}", re.IGNORECASE)
 
 
 def checked_address(url: str, *, keyed: bool) -> str:
@@ -73,3 +81,18 @@ def _is_local(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
+
+
+def secret_in(value: object, key: str = "request") -> str | None:
+    """Name the key under which a request seems to hold a secret, whose value is never shown."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            if _SECRET.fullmatch(str(name)):
+                return str(name)
+            if found := secret_in(inner, str(name)):
+                return found
+    elif isinstance(value, list | tuple):
+        return next((found for one in value if (found := secret_in(one, key))), None)
+    elif isinstance(value, str) and _BEARER.match(value):
+        return key
+    return None

@@ -52,7 +52,7 @@ import msgspec
 
 from chaincheck.errors import UsageError
 from chaincheck.judges.prompts import Prompt, load_prompt
-from chaincheck.judges.server_address import checked_address
+from chaincheck.judges.server_address import checked_address, secret_in
 from chaincheck.judges.server_tokens import read_vocabulary
 from chaincheck.models import find_model
 
@@ -372,6 +372,12 @@ def _request_problem(file: _File) -> str | None:
     for key in file.request:
         if key in _OURS:
             return f"request may not hold {key!r}, which ChainCheck sets"
+    secret = secret_in(file.request)
+    if secret is not None:
+        return (
+            f"request holds {secret!r}, which looks like a key, and the request is written into "
+            "every record; put the key into an environment variable, and its name into api_key_env"
+        )
     if file.mode in _WRITTEN and file.api == "completions":
         return f'mode "{file.mode}" needs api = "chat"'
     return None
