@@ -151,7 +151,8 @@ def batch(*, replays: str, out: str, explain: bool, level: float, json_path: str
     Writes one report a line, in the same order, each with its replay's id; a line that holds no
     valid replay gets one with "overall": "INVALID", its number and the code of what is wrong,
     and is counted apart. Prints the share of violations in each dimension with its exact
-    interval.
+    interval, which takes the replays as independent. The cells of triplets are not: for them
+    `chaincheck audit claims` gives intervals that are clustered by question.
 
     If it is interrupted, the same command takes up where it stopped.
 

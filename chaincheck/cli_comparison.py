@@ -153,7 +153,13 @@ def noise(
 @number_option("--against-edit-effect", -0.5, 0.5, help="The other judge's EE.")
 @number_option("--margin", 0, 1, help="Plan for not being worse: how much lower is acceptable.")
 @number_option("--difference", -1, 1, help="The true difference of Nominal; by default none.")
-@number_option("--differ", 0, 1, help="Share of triplets in which the two judges differ.")
+@number_option(
+    "--differ",
+    0,
+    1,
+    help="Share of triplets in which the two judges differ: in B > D or A > B with --against (the "
+    "discordance that compare gives), in A > D with --margin.",
+)
 @number_option(
     "--power", 0.01, 0.9999, default=0.8, show_default=True, help="Probability of showing it."
 )

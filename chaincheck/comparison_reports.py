@@ -166,7 +166,7 @@ def _row_text(row: PairedDifference, flips: int) -> list[str]:
     )
     lines = [
         f"{one_line(row.variant)} ({one_line(Path(row.file).name)})",
-        f"  triplets ordered differently: {orders}; discordance {row.discordance:.3f}",
+        f"  triplets ordered differently: {orders}; discordance (B>D or A>B) {row.discordance:.3f}",
         f"  Nominal: the difference is above {row.nominal_floor:+.3f} "
         f"(one-sided {(1 + row.level) * 50:g}%)",
     ]
