@@ -20,9 +20,9 @@ from chaincheck.errors import (
     UnreadableFile,
 )
 from chaincheck.judges import log_file
-from chaincheck.judges.base import Judgment
-from chaincheck.judges.log_file import JudgmentLog
-from chaincheck.judges.log_format import content_of, parse, record_of, seal
+from chaincheck.judges.base import Judgment, fingerprint_of
+from chaincheck.judges.log_file import JudgmentLog, check_instrument
+from chaincheck.judges.log_format import Header, content_of, parse, record_of, seal
 from chaincheck.judges.record import LiveJudge, RecordedJudge
 
 READS = ("query", "passages")
@@ -229,3 +229,27 @@ class TestFiles:
             RecordedJudge(log)
             LiveJudge(Fake(), log)
         assert opened() == before
+
+
+def _header(**instrument: object) -> Header:
+    return Header(
+        format=1,
+        judge="one",
+        fingerprint=fingerprint_of(instrument),
+        reads=("query", "passages"),
+        instrument=instrument,
+    )
+
+
+def test_of_another_kind_of_judge_the_message_says_that_and_no_more() -> None:
+    many = {f"key {number:02}": number for number in range(30)}
+    with pytest.raises(ForeignLog, match="judge is 'causal' there and 'server' here") as caught:
+        check_instrument(_header(judge="causal", **many), _header(judge="server"), path="l")
+    assert "key 00" not in str(caught.value)
+
+
+def test_of_many_differences_the_message_counts_the_rest() -> None:
+    many = {f"key {number:02}": number for number in range(30)}
+    with pytest.raises(ForeignLog, match=r"key 07 is .*; and 22 more") as caught:
+        check_instrument(_header(judge="causal", **many), _header(judge="causal"), path="l")
+    assert "key 08" not in str(caught.value)
