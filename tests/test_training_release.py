@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="the extra 'judges' is not installed
 pytest.importorskip("peft", reason="the extra 'training' is not installed")
 
 import tiny_language_models as tiny  # noqa: E402
+import tiny_models  # noqa: E402
 import training_worlds  # noqa: E402
 
 from chaincheck.cli import main  # noqa: E402
@@ -43,12 +44,29 @@ nominal = ["real"]
 JUDGE = 'kind = "causal"\nmodel = "{}"\ndtype = "float32"\nminimum_mass = 0.0\nthreads = 1\n'
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def vision_language(folder: Path) -> None:
+    """A Qwen3.5 checkpoint as they are published: visual tower and prediction layer, in shards."""
+    import transformers
+
+    words = tiny.tokenizer(tiny.THINKING)
+    sizes = {"vocab_size": len(words) + 7, "max_position_embeddings": 4096}
+    text = {**tiny_models.QWEN3_5, **sizes, "initializer_range": 0.1}
+    config = transformers.Qwen3_5Config(text_config=text, vision_config=tiny_models.VISION)
+    torch.manual_seed(0)
+    transformers.Qwen3_5ForConditionalGeneration(config).bfloat16().save_pretrained(folder)
+    tiny_models.add_mtp(folder, shards=True)
+    words.save_pretrained(folder)
+
+
+@pytest.fixture(params=["qwen3", "qwen3_5 with all that it is published with"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A base with its tokenizer, three files of triplets, recipe, judges and the gate's plan."""
     monkeypatch.setenv("CHAINCHECK_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    tiny.save(tmp_path / "base", "qwen3", chat=tiny.THINKING)
+    if request.param == "qwen3":
+        tiny.save(tmp_path / "base", "qwen3", chat=tiny.THINKING)
+    else:
+        vision_language(tmp_path / "base")
     for name, count, start in (("train", 16, 0), ("validation", 6, 20), ("test", 10, 40)):
         variants = ("real", "fict")
         training_worlds.write(tmp_path / f"{name}.jsonl", count, start=start, variants=variants)
