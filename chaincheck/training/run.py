@@ -21,6 +21,7 @@ import os
 import shutil
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -397,7 +398,9 @@ def _bars() -> Iterator[None]:
     before = logging.get_verbosity()
     logging.set_verbosity_error()
     try:
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(sys.stderr), warnings.catch_warnings():
+            # About names that the library will drop some day; not for whoever trains.
+            warnings.simplefilter("ignore", FutureWarning)
             yield
     finally:
         logging.set_verbosity(before)
