@@ -336,7 +336,10 @@ class TestFile:
             ({"model": "nli", "dtype": "int8"}, "Invalid enum value 'int8'"),
             ({"model": "nli", "batch": 0}, "Expected `int` >= 1"),
             ({"model": "none"}, "there is no model folder"),
-            ({"model": "nli", "label": "entailment", "attention": "x"}, "cannot be loaded"),
+            (
+                {"model": "nli", "label": "entailment", "attention": "x"},
+                "kernel 'x' cannot be used",
+            ),
         ],
     )
     def test_what_is_wrong_in_it_is_said(
