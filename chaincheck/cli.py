@@ -34,7 +34,7 @@ from chaincheck.cli_options import (
 )
 from chaincheck.cli_release import card, gate, merge
 from chaincheck.cli_train import train
-from chaincheck.errors import MeasuredFailure
+from chaincheck.errors import MeasuredFailure, UsageError
 from chaincheck.sources import EMBEDDED, SOURCES
 
 __all__ = ["command", "main"]
@@ -157,6 +157,7 @@ def build(
         "chaincheck score --data triplets.jsonl.gz --judge my_judge.toml --out scores.jsonl",
         "chaincheck score --data t.jsonl.gz --judge smollm2 --log log.jsonl --live --out s.jsonl",
         "chaincheck score --data t.jsonl.gz --log log.jsonl --out s.jsonl",
+        "chaincheck score --data t.jsonl.gz --judge smollm2 --out s.jsonl --evaluate",
     )
 )
 @click.option("--data", required=True, type=INPUT, help="Triplets: .jsonl or .jsonl.gz.")
@@ -170,6 +171,9 @@ def build(
     help="Write no line where the judge gives bounds instead of a score.",
 )
 @click.option("--out", required=True, type=OUTPUT, help="Scores: .jsonl or .jsonl.gz.")
+@click.option(
+    "--evaluate", "measure", is_flag=True, help="Then measure them, as evaluate does by default."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
 def score(
     *,
@@ -179,15 +183,23 @@ def score(
     live: bool,
     leave_out: bool,
     out: str,
+    measure: bool,
     as_json: bool,
 ) -> None:
     """Score every item of a file with a judge."""
     from chaincheck.pipeline import score_file
 
+    if measure and Path(out).exists() and not Path(out).is_file():
+        raise UsageError(f"{out} keeps no scores to measure", remedy="Name a file with --out")
     summary = score_file(
         data, judge, out, log=log, live=live, leave_out=leave_out, progress=_progress
     )
     tell(summary.to_json() if as_json else summary.to_text(), out)
+    if measure:
+        from chaincheck.evaluation import evaluate_files
+
+        result = evaluate_files([data], out, allow_missing=leave_out)
+        click.echo(result.to_json() if as_json else result.to_text())
 
 
 @command.command(

@@ -446,3 +446,26 @@ def test_the_help_of_build_names_what_can_be_asked_for(capsys: pytest.CaptureFix
         for parameter in one.params:
             if isinstance(parameter, click.Option):
                 assert parameter.help, f"{one.name} {parameter.name} has no description"
+
+
+def test_one_command_scores_and_measures(
+    files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, _ = files
+    out = tmp_path / "own.jsonl"
+    assert main(["score", "--data", str(data), "--judge", "lexical", "--out", str(out)]) == 0
+    assert main(["evaluate", "--data", str(data), "--scores", str(out)]) == 0
+    apart = capsys.readouterr().out
+    out.unlink()
+    command_line = ["score", "--data", str(data), "--judge", "lexical", "--out", str(out)]
+    assert main([*command_line, "--evaluate"]) == 0
+    assert capsys.readouterr().out == apart
+
+
+def test_what_keeps_no_scores_cannot_be_measured(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, _ = files
+    command_line = ["score", "--data", str(data), "--judge", "lexical", "--out", "/dev/null"]
+    assert main([*command_line, "--evaluate"]) == 2
+    assert "keeps no scores" in capsys.readouterr().err
