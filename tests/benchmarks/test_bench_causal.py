@@ -11,7 +11,6 @@ last table tells what is left of it on a model of 135 million weights.
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from tabulate import tabulate
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 import tiny_language_models as tiny
+from gpu_memory import resident
 
 from chaincheck.errors import ChainCheckError
 from chaincheck.items import Item
@@ -208,8 +208,8 @@ def _work(kind, way):
     items = triplets(1, (900, 900))
     if way != "nothing":
         (plain_loop(loaded, items) if way == "plain" else judge_loop(loaded, {}))(items)
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit))
+    # Not ru_maxrss, which on Linux is the parent's peak if that was higher at the start.
+    print(json.dumps(resident() / 2**20))
 
 
 if __name__ == "__main__":
