@@ -33,8 +33,13 @@ class _Stop:
 
     code = _INTERRUPTED
 
-    def __call__(self, number: int, _frame: FrameType | None) -> None:
-        if self.code == _INTERRUPTED:  # a second request must not interrupt the cleaning up
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+            # An exception is lost in the import system's callbacks: ask again a moment later.
+            again = threading.Timer(0.05, os.kill, (os.getpid(), number))
+            again.daemon = True
+            again.start()
+        elif self.code == _INTERRUPTED:  # a second request must not interrupt the cleaning up
             self.code = 128 + number
             raise KeyboardInterrupt
 
