@@ -8,16 +8,15 @@ attack does beyond its control is its own.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
 from msgspec.structs import replace
 
-from chaincheck.errors import PathLike, UnreadableFile, UsageError, quote
+from chaincheck.errors import PathLike, UsageError, quote
 from chaincheck.items import Item, Triplet
+from chaincheck.toml_files import read_toml
 
 __all__ = ["ATTACKS", "At", "Place", "control_for", "inject", "places", "read_attacks"]
 
@@ -95,19 +94,7 @@ def read_attacks(path: PathLike) -> dict[str, str]:
         UnreadableFile: it cannot be read or is not TOML.
         UsageError: a value that is no text of at least 2 characters, or no attack at all.
     """
-    try:
-        with Path(path).open("rb") as stream:
-            found = tomllib.load(stream)
-    except OSError as error:
-        raise UnreadableFile(
-            f"cannot read: {error.strerror}", path=path, remedy="Name an existing TOML file"
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UnreadableFile(
-            f"not valid TOML: {error}",
-            path=path,
-            remedy='Write lines such as claim = "All is here."',
-        ) from None
+    found = read_toml(path, remedy='Write lines such as claim = "All is here."')
     for name, text in found.items():
         if not isinstance(text, str) or len(text) < 2:
             raise UsageError(

@@ -5,15 +5,13 @@ A new judge is one new module and one line in ``KINDS``.
 
 from __future__ import annotations
 
-import difflib
 import re
-import tomllib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from chaincheck.errors import ForeignLog, UnreadableFile, UsageError, quote
+from chaincheck.errors import ForeignLog, UsageError, quote
 from chaincheck.judges.base import Judge, Judgment, fingerprint_of
 from chaincheck.judges.causal import KEYS as CAUSAL_KEYS
 from chaincheck.judges.causal import open_causal
@@ -24,6 +22,7 @@ from chaincheck.judges.embedding import open_embedding
 from chaincheck.judges.lexical import CUES, SHORTCUTS, LexicalJudge
 from chaincheck.judges.recorded import RecordedScores
 from chaincheck.judges.server_settings import KEYS as SERVER_KEYS
+from chaincheck.toml_files import nearest, read_toml
 
 __all__ = [
     "CUES",
@@ -51,7 +50,7 @@ _CREDENTIALS = re.compile(
 def _lexical(settings: Mapping[str, Any], folder: Path) -> Judge:
     cue = _text(settings, "cue", "lexical")
     if cue not in CUES:
-        raise UsageError(f"no lexical judge is called {cue!r}", remedy=_nearest(cue, CUES))
+        raise UsageError(f"no lexical judge is called {cue!r}", remedy=nearest(cue, CUES))
     return LexicalJudge(cue)
 
 
@@ -133,23 +132,23 @@ def open_judge(spec: str) -> Judge:
     if spec not in NAMED and not spec.endswith(".toml"):
         raise UsageError(
             f"no judge is called {spec!r}",
-            remedy=_nearest(spec, {*CUES, *NAMED}) + ", or give the path of a .toml file",
+            remedy=nearest(spec, {*CUES, *NAMED}) + ", or give the path of a .toml file",
         )
     path = Path(spec)
-    settings = dict(NAMED[spec]) if spec in NAMED else _read_toml(path)
+    settings = dict(NAMED[spec]) if spec in NAMED else read_toml(path)
     _refuse_credentials(settings, spec)
     kind = settings.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
         raise UsageError(
             f"{spec}: the key 'kind' names no kind of judge: {kind!r}",
-            remedy=_nearest(str(kind), KINDS),
+            remedy=nearest(str(kind), KINDS),
         )
     opener, keys = KINDS[kind]
     for key in settings:
         if key not in keys:
             raise UsageError(
                 f"{spec}: unknown key {key!r} for a judge of kind {kind!r}",
-                remedy=_nearest(key, keys),
+                remedy=nearest(key, keys),
             )
     try:
         return opener(settings, path.parent)
@@ -176,7 +175,7 @@ def files_of(spec: str) -> list[Path]:
         return []
     path = Path(spec)
     found = [path]
-    for value in _read_toml(path).values():
+    for value in read_toml(path).values():
         for text in value if isinstance(value, list) else [value]:
             if isinstance(text, str) and text and len(text) < _LONGEST_PATH:
                 found += _files_at(path.parent / Path(text))
@@ -207,28 +206,8 @@ def _refuse_credentials(value: object, spec: str, key: str = "") -> None:
         )
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as stream:
-            return tomllib.load(stream)
-    except OSError as error:
-        raise UnreadableFile(
-            f"cannot read: {error.strerror}", path=path, remedy="Name an existing TOML file"
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UnreadableFile(
-            f"not valid TOML: {error}", path=path, remedy="Correct the file"
-        ) from error
-
-
 def _text(settings: Mapping[str, Any], key: str, default: str) -> str:
     value = settings.get(key, default)
     if not isinstance(value, str):
         raise UsageError(f"the judge's key {key!r} must be a text, not {value!r}")
     return value
-
-
-def _nearest(word: str, known: Collection[str]) -> str:
-    """Name the known word nearest to a misspelled one, or all of them."""
-    close = difflib.get_close_matches(word, sorted(known), n=1)
-    return f"Did you mean {close[0]!r}" if close else "Known: " + ", ".join(sorted(known))

@@ -24,21 +24,20 @@ Texts are used as they stand, to the last space. A brace that is meant is writte
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 import string
-import tomllib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from chaincheck.errors import InvalidPrompt, PathLike, UnjudgeableItem, UnreadableFile, UsageError
+from chaincheck.errors import InvalidPrompt, PathLike, UnjudgeableItem, UsageError
 from chaincheck.items import Item
 from chaincheck.judges.escaping import Escaper
+from chaincheck.toml_files import nearest, read_toml
 
 __all__ = ["PROMPTS", "Cut", "Prompt", "Rendered", "load_prompt"]
 
@@ -232,30 +231,16 @@ def load_prompt(name_or_path: PathLike, *, folder: PathLike = ".") -> Prompt:
     else:
         raise UsageError(
             f"no prompt is called {text!r}",
-            remedy=_nearest(text, PROMPTS) + ", or give the path of a .toml file",
+            remedy=nearest(text, PROMPTS) + ", or give the path of a .toml file",
         )
-    return _decode(_read_toml(path), path)
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as stream:
-            return tomllib.load(stream)
-    except OSError as error:
-        raise UnreadableFile(
-            f"cannot read: {error.strerror}", path=path, remedy="Name an existing TOML file"
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UnreadableFile(
-            f"not valid TOML: {error}", path=path, remedy="Correct the file"
-        ) from None
+    return _decode(read_toml(path), path)
 
 
 def _decode(keys: Mapping[str, Any], path: Path) -> Prompt:
     known = [name for name in Prompt.__struct_fields__ if name != "name"]
     for key in keys:
         if key not in known:
-            raise InvalidPrompt(f"unknown key {key!r}", path=path, remedy=_nearest(key, known))
+            raise InvalidPrompt(f"unknown key {key!r}", path=path, remedy=nearest(key, known))
     try:
         prompt = msgspec.convert({**keys, "name": path.stem}, Prompt)
     except msgspec.ValidationError as cause:
@@ -298,7 +283,7 @@ def _check_fields(prompt: Prompt) -> str | None:
         except ValueError as cause:
             return f"key {key!r}: {cause}; write a brace that is meant twice"
         for field in sorted(found - fields):
-            return f"key {key!r} has no field {{{field}}}. {_nearest(field, fields)}"
+            return f"key {key!r} has no field {{{field}}}. {nearest(field, fields)}"
     return None
 
 
@@ -374,8 +359,3 @@ def _edges(prompt: Prompt) -> Iterator[str]:
                 yield string.digits if neighbor.isdigit() else neighbor
         if _INSERTED * 2 in text:
             yield "".join(prompt.delimiters).lower()
-
-
-def _nearest(word: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(word, sorted(known), n=1)
-    return f"Did you mean {close[0]!r}" if close else "Known: " + ", ".join(sorted(known))

@@ -13,7 +13,6 @@ Every key has a default; a file holds only what it changes::
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import math
 import tomllib
@@ -24,8 +23,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from chaincheck.errors import PathLike, UnreadableFile, UsageError
+from chaincheck.errors import PathLike, UsageError
 from chaincheck.items import VARIANTS
+from chaincheck.toml_files import nearest, read_toml
 from chaincheck.training.loss import LossTerms
 
 __all__ = [
@@ -151,7 +151,7 @@ def read_recipe(settings: Mapping[str, Any], *, path: PathLike | None = None) ->
             if key not in kind.__struct_fields__:
                 raise UsageError(
                     f"{where}unknown key {key!r} in a training recipe",
-                    remedy=_nearest(str(key), kind.__struct_fields__),
+                    remedy=nearest(str(key), kind.__struct_fields__),
                 )
     try:
         recipe = msgspec.convert(dict(settings), Recipe)
@@ -201,17 +201,7 @@ def load_recipe(path: PathLike, changes: Mapping[str, Any] = MappingProxyType({}
         UnreadableFile: missing or not TOML.
         UsageError: as ``read_recipe``.
     """
-    try:
-        with Path(path).open("rb") as stream:
-            settings = tomllib.load(stream)
-    except OSError as cause:
-        raise UnreadableFile(
-            f"cannot read: {cause.strerror}", path=path, remedy="Name an existing TOML file"
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as cause:
-        raise UnreadableFile(
-            f"not valid TOML: {cause}", path=path, remedy="Correct the file"
-        ) from None
+    settings = read_toml(path)
     prompt = settings.get("prompt")
     if isinstance(prompt, str) and prompt.endswith(".toml"):
         settings["prompt"] = str(Path(path).parent / prompt)
@@ -227,11 +217,6 @@ def load_recipe(path: PathLike, changes: Mapping[str, Any] = MappingProxyType({}
 def _tables(settings: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], Any]]:
     found = [(settings.get("loss"), LossTerms), (settings.get("lora"), LoraSettings)]
     return [(table, kind) for table, kind in found if isinstance(table, Mapping)]
-
-
-def _nearest(word: str, known: tuple[str, ...]) -> str:
-    close = difflib.get_close_matches(word, sorted(known), n=1)
-    return f"Did you mean {close[0]!r}" if close else "Known: " + ", ".join(sorted(known))
 
 
 def _number_problem(recipe: Recipe) -> str | None:
@@ -274,7 +259,7 @@ def _problem(recipe: Recipe) -> str | None:
         return "warmup is a share of the steps, at most 1, and lora.dropout is below 1"
     for name in recipe.mix:
         if name not in VARIANTS:
-            return f"mix.{name} is no variant; {_nearest(name, VARIANTS)}"
+            return f"mix.{name} is no variant; {nearest(name, VARIANTS)}"
     if recipe.mix and not any(recipe.mix.values()):
         return "mix leaves no triplet"
     return _objective_problem(recipe)
