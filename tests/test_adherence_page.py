@@ -37,6 +37,7 @@ ALLOWED = {
     *("html", "head", "meta", "title", "style", "body", "main", "header", "section"),
     *("h1", "h2", "h3", "p", "div", "span", "small", "strong", "em", "code", "bdi", "q", "br"),
     *("a", "ul", "li", "sup", "mark", "table", "caption", "thead", "tbody", "tr", "th", "td"),
+    *("dl", "dt", "dd"),
 }
 ATTRIBUTES = {
     *("lang", "charset", "http-equiv", "content", "name", "class", "id", "href", "title", "dir"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,77 @@ def test_text_and_page_name_a_conflict() -> None:
     assert "j_opened=TRUE" in text
     assert "j_opened=FALSE" in text
     assert "these cannot all hold" in page
+
+
+def test_text_and_page_number_annotations_alike_from_one() -> None:
+    recorded = claims_case("D")
+    found = audit(recorded.replay)
+    assert found.radius is not None
+    (at,) = found.radius.annotations
+    atom = recorded.replay.annotations[at].atom
+    assert f"{atom} (annotation {at + 1})" in report_text(recorded, found)
+    assert f'<a href="#a{at + 1}">{at + 1}</a>' in report_page(recorded, found)
+    first = next(one for one in recorded.replay.annotations if one.value == "TRUE")
+    both = (msgspec.structs.replace(first, value="FALSE"), *recorded.replay.annotations)
+    recorded = _with(recorded, annotations=both)
+    found = audit(recorded.replay)
+    (conflict,) = {one.annotations for one in found.conflicts.values() if one is not None}
+    for at in conflict:
+        assert f"annotation {at + 1} (" in report_text(recorded, found)
+        assert f">annotation {at + 1}</a> (" in report_page(recorded, found)
+
+
+def _explained(shown: str) -> tuple[str, set[str]]:
+    """Split a report into what it says and the words that it explains."""
+    said, _, words = shown.partition("\nWords\n")
+    return said, set(re.findall(r"^  (\S.*?):", words, re.MULTILINE))
+
+
+def _explained_by_page(page: str) -> tuple[str, set[str]]:
+    said, _, words = page.partition('<h2 id="words">')
+    said = re.sub(r"<style>.*?</style>", "", said, flags=re.DOTALL)
+    return re.sub(r"<[^>]+>", " ", said), set(re.findall(r"<dt>(.*?)</dt>", words))
+
+
+def test_every_report_explains_its_words_and_no_others() -> None:
+    capitals = r"\b[A-Z]{2,}(?:_[A-Z]+)?(?: SPECIFIED| EVALUATED| UNKNOWN)?\b"
+    known = {"SATISFIED", "VIOLATED", "UNKNOWN", "NOT_SPECIFIED", "NOT_EVALUATED", "SAT", "UNSAT"}
+    known |= {"ENTAILED", "REFUTED", "UNDERDETERMINED", "INCONSISTENT", "SOLVER_UNKNOWN"}
+    seen: set[str] = set()
+    for recorded in fixtures():
+        found = audit(recorded.replay)
+        for said, terms in (
+            _explained(report_text(recorded, found)),
+            _explained_by_page(report_page(recorded, found)),
+        ):
+            used = {word.replace(" ", "_") for word in re.findall(capitals, said)} & known
+            explained = {term.replace(" ", "_") for term in terms}
+            assert explained & known == used
+            assert explained >= {"overall", "verdict", "procedure", "coverage", "grounding"}
+            seen |= used
+    assert seen >= known - {"NOT_EVALUATED", "SOLVER_UNKNOWN"}
+
+
+def test_marks_and_distances_are_explained_where_they_occur() -> None:
+    whole, open_case = claims_case("A"), claims_case("A")
+    kept = [one for one in open_case.replay.annotations if one.atom != "j_crosses"]
+    open_case = _with(open_case, annotations=tuple(kept))
+    for recorded, is_open in ((whole, False), (open_case, True)):
+        found = audit(recorded.replay)
+        assert (found.settlement is not None) == is_open
+        said, explained = _explained(report_text(recorded, found))
+        assert ("?" in said) == is_open == any("?" in one for one in explained)
+        assert ("what would settle the verdict" in explained) == is_open
+        assert "how far the status is from changing" in explained
+        said, explained = _explained_by_page(report_page(recorded, found))
+        assert any(one.startswith("[") for one in explained) == is_open
+        for term in explained:
+            if term.startswith("The "):
+                assert term in said
+    found = audit(whole.replay, explain=False)
+    _, explained = _explained(report_text(whole, found))
+    assert "how far the status is from changing" not in explained
+    assert "\nWords\n" not in report_text(whole, found, words=False)
 
 
 def test_a_terminal_gets_no_control_character() -> None:

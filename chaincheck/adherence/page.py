@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from chaincheck.adherence.findings import Audit, Conflict, Finding, Witness
 from chaincheck.adherence.highlights import reference, source_section
+from chaincheck.adherence.legend import legend
 from chaincheck.adherence.markup import attribute, element, show, table
 from chaincheck.adherence.page_style import STYLE
 from chaincheck.adherence.replay import Annotation, Recorded, Replay, Span
@@ -20,6 +21,8 @@ from chaincheck.adherence.wording import because, open_reason
 __all__ = ["report_page"]
 
 _MOST_SHOWN = 12  # readings of one atom, side by side
+_SETTLED = "The verdict would be settled by knowing"
+_BECOMES = "The overall status becomes"
 _MARKS = {"SATISFIED": "✓", "VIOLATED": "✗", "UNKNOWN": "?"}
 _DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 _POLICY = f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
@@ -40,7 +43,8 @@ def report_page(recorded: Recorded, audit: Audit) -> str:
         '<meta name="referrer" content="no-referrer">\n'
         f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n"
     )
-    main = element("main", *_sections(recorded, audit))
+    said = "".join(_sections(recorded, audit))
+    main = element("main", said, _legend(audit, said))
     return f"{head}<body>\n{main}\n</body>\n</html>\n"
 
 
@@ -60,6 +64,27 @@ def _sections(recorded: Recorded, audit: Audit) -> Iterator[str]:
     yield _listed(
         "Weaknesses of the protocol",
         (f"{element('code', show(one.code))} {show(one.message)}" for one in audit.lints),
+    )
+
+
+def _legend(audit: Audit, said: str) -> str:
+    terms = legend(
+        audit,
+        said,
+        possibility="[atom TRUE], [atom FALSE]",
+        offsets="0–9",
+        settlement=_SETTLED,
+        radius=_BECOMES,
+        bases=True,
+    )
+    lines = (
+        element("dt", term.replace("_", " ")) + element("dd", f"{meaning}.")
+        for term, meaning in terms
+    )
+    return element(
+        "section",
+        element("h2", "What the words mean", id="words"),
+        element("dl", *lines),
     )
 
 
@@ -95,6 +120,7 @@ def _header(recorded: Recorded, audit: Audit) -> str:
         element("h1", "Audit of ", element("bdi", show(audit.id))),
         element("p", _badge(audit.overall), " ", judged, ".", css="verdict"),
         element("p", "Protocol ", rules, css="soft"),
+        element("p", element("a", "What the words mean", href="#words"), css="soft"),
         notice,
     )
 
@@ -228,13 +254,13 @@ def _distance(replay: Replay, audit: Audit) -> str:
             said = f"What would settle the verdict: {show(audit.settlement.reason or 'not found')}."
         else:
             named = ", ".join(element("code", atom) for atom in atoms)
-            said = f"The verdict would be settled by knowing {named}."
+            said = f"{_SETTLED} {named}."
         items.append(said)
     radius = audit.radius
     if radius is not None and radius.flips is not None:
         named = ", ".join(_numbered(at, replay.annotations) for at in radius.annotations)
         items.append(
-            f"The overall status becomes {radius.overall} when {radius.flips} of the annotations "
+            f"{_BECOMES} {radius.overall} when {radius.flips} of the annotations "
             f"{'is' if radius.flips == 1 else 'are'} turned from TRUE to FALSE or back: {named}."
         )
     elif radius is not None:

@@ -66,6 +66,8 @@ q, bdi { unicode-bidi: isolate; }
   white-space: nowrap;
 }
 ul { padding-left: 1.2rem; margin: .4rem 0; }
+dt { font-weight: 600; }
+dd { margin: 0 0 .4rem 1.2rem; }
 @media (max-width: 40rem) {
   table, tbody, tr, tbody th, td { display: block; padding-right: 0; min-width: 0; }
   thead {

@@ -6,6 +6,7 @@ The text says the same in sentences, without control characters whatever the rep
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -13,13 +14,16 @@ import msgspec
 from tabulate import tabulate
 
 from chaincheck.adherence.findings import Audit, Conflict, Finding, Witness
+from chaincheck.adherence.legend import legend
 from chaincheck.adherence.replay import Recorded, Replay, Span
-from chaincheck.adherence.wording import because, open_reason, plain
+from chaincheck.adherence.wording import because, counted, open_reason, plain
 
 __all__ = ["REPORT_SCHEMA", "encode_report", "report_document", "report_text"]
 
 REPORT_SCHEMA = "chaincheck.report/1"
 _MOST_SHOWN = 4
+_SETTLE = "What would settle the verdict"
+_RADIUS = "How far the status is from changing"
 
 
 def _classes(findings: Iterable[Finding | None]) -> list[str]:
@@ -73,9 +77,34 @@ def encode_report(recorded: Recorded, audit: Audit) -> bytes:
     return msgspec.json.encode(report_document(recorded, audit))
 
 
-def report_text(recorded: Recorded, audit: Audit) -> str:
-    """Return the report as text for a terminal."""
-    return "\n".join(_lines(recorded, audit))
+def report_text(recorded: Recorded, audit: Audit, *, words: bool = True) -> str:
+    """Return the report as text for a terminal.
+
+    Args:
+        recorded: the replay and its gold label.
+        audit: what was found about that replay.
+        words: whether to say at the end what the words of this report mean.
+    """
+    lines = list(_lines(recorded, audit))
+    if words:
+        lines += ["", "Words", *_words(audit, "\n".join(lines))]
+    return "\n".join(lines)
+
+
+def _words(audit: Audit, text: str) -> Iterator[str]:
+    terms = legend(
+        audit,
+        text,
+        possibility="atom=TRUE?, atom=FALSE?",
+        offsets="(source 0–9)" if "\N{LEFT DOUBLE QUOTATION MARK}" in text else "",
+        settlement=_SETTLE.lower(),
+        radius=_RADIUS.lower(),
+        bases=False,
+    )
+    for term, meaning in terms:
+        yield textwrap.fill(
+            f"{term}: {meaning}.", 96, initial_indent="  ", subsequent_indent="    "
+        )
 
 
 def _lines(recorded: Recorded, audit: Audit) -> Iterator[str]:
@@ -91,8 +120,8 @@ def _lines(recorded: Recorded, audit: Audit) -> Iterator[str]:
         ("Violations", _violations(replay, audit)),
         ("Open", _open(audit)),
         ("Conflicts", _conflicts(audit)),
-        ("What would settle the verdict", _settlement(audit)),
-        ("How far the status is from changing", _radius(replay, audit)),
+        (_SETTLE, _settlement(audit)),
+        (_RADIUS, _radius(replay, audit)),
         ("Warnings", map(plain, audit.warnings)),
         ("Notes", _notes(audit)),
         (
@@ -118,7 +147,7 @@ def _quotes(replay: Replay, atom: str) -> Iterator[str]:
         where += ["…"] if len(one.evidence) > _MOST_SHOWN else []
         yield f"    {atom} = {one.value}: {', '.join(where) or 'nothing to quote'}"
     if len(read) > _MOST_SHOWN:
-        yield f"    {atom}: {len(read) - _MOST_SHOWN} more annotations"
+        yield f"    {atom}: {counted(len(read) - _MOST_SHOWN, 'more annotation')}"
 
 
 def _quote(span: Span) -> str:
@@ -182,7 +211,7 @@ def _conflict(conflict: Conflict | None) -> str:
         return "a minimal conflict was not found within the limits"
     parts = [f"constraint {plain(one)}" for one in conflict.constraints]
     parts += [
-        f"annotation {at} ({literal})"
+        f"annotation {at + 1} ({literal})"
         for at, literal in zip(conflict.annotations, conflict.literals, strict=True)
     ]
     tail = "; no conflict is smaller" if conflict.smallest else ""
@@ -205,10 +234,11 @@ def _radius(replay: Replay, audit: Audit) -> Iterator[str]:
         if not audit.radius.searched and audit.radius.reason == "none":
             yield "no annotation is TRUE or FALSE yet, so there is none to turn round"
         else:
-            yield f"no set of up to {audit.radius.searched} annotations changes it"
+            most = counted(audit.radius.searched, "annotation")
+            yield f"no set of up to {most} changes it"
         return
     names = ", ".join(
-        f"{replay.annotations[at].atom} (annotation {at})" for at in audit.radius.annotations
+        f"{replay.annotations[at].atom} (annotation {at + 1})" for at in audit.radius.annotations
     )
     count = audit.radius.flips
     what = "annotation turned round gives" if count == 1 else "annotations turned round give"

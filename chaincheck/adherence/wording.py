@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from chaincheck.adherence.findings import Audit, Finding, Status
 from chaincheck.adherence.logic import Atom, Const, Expression, postorder
 
-__all__ = ["because", "formula", "open_reason", "plain"]
+__all__ = ["because", "counted", "formula", "open_reason", "plain"]
 
 _VERDICT = {
     "ENTAILED": "{0} follows from the annotations and the protocol",
@@ -36,6 +36,17 @@ def plain(text: str) -> str:
     """
     folded = "".join(ch if ch.isprintable() else " " for ch in text)
     return " ".join(folded.split())
+
+
+def counted(count: int, what: str, several: str | None = None) -> str:
+    """Say how many there are: ``1 reply``, ``2 replies``.
+
+    Args:
+        count: how many.
+        what: one of them.
+        several: more of them, where that is not ``what`` with an s.
+    """
+    return f"{count} {what if count == 1 else several or what + 's'}"
 
 
 def formula(expr: Expression) -> str:
@@ -88,7 +99,7 @@ def _counted(statuses: Sequence[Status], what: str, good: str, bad: str) -> str:
     if not total:
         return f"the protocol names no {what} here"
     met = statuses.count("SATISFIED")
-    parts = [f"{met} of {total} {what}{'s' if total != 1 else ''} {good}"]
+    parts = [f"{met} of {counted(total, what)} {good}"]
     if broken := statuses.count("VIOLATED"):
         parts.append(f"{broken} {bad}")
     if left := statuses.count("UNKNOWN"):
