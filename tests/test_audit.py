@@ -200,6 +200,25 @@ def test_a_delta_below_the_rounding_is_noted(tmp_path: Path) -> None:
     assert result.lost == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(("size", "warned"), [(3e-4, True), (1e-3, False), (0.1, False)])
+def test_rounding_that_takes_most_of_the_delta_is_warned_of(
+    size: float, warned: bool, tmp_path: Path
+) -> None:
+    base = plain_base(tmp_path / "base", width=32)
+    adapter = plain_adapter(tmp_path / "adapter", base, size=size)
+    done = merge(base, adapter, tmp_path / "merged")
+    lost = done.audit.lost
+    assert lost is not None
+    assert 0 < lost < 1
+    assert (lost > 0.5) is warned
+    assert done.audit.passed, "a warning stops nothing"
+    wanted = f"warning: rounding took {lost:.1%} of the delta, so the merged model is likely not"
+    assert (wanted in done.to_text()) is warned
+    stated = done.to_dict()["audit"]["warnings"]
+    assert [f"warning: {one}".startswith(wanted) for one in stated] == [True] * warned
+    assert not audit(base, base).warnings, "without an adapter there is no delta"
+
+
 class TestTied:
     @pytest.fixture
     def folders(self, tmp_path: Path) -> tuple[Path, Path, Path]:

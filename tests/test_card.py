@@ -145,6 +145,12 @@ def test_it_says_what_the_records_say(merged: Path) -> None:
     assert str(merged.parent) not in text, "no path of a machine"
 
 
+def test_it_warns_where_rounding_took_most_of_the_delta(merged: Path) -> None:
+    assert "warning" not in written(merged)
+    edit_json(merged / PROVENANCE, lambda r: r["audit"].update(warnings=["another `judge`"]))
+    assert r"- **warning:** another \`judge\`" in written(merged)
+
+
 def test_the_front_matter_is_yaml_that_says_the_same(merged: Path) -> None:
     yaml = pytest.importorskip("yaml")
     front = written(merged).split("---\n")[1]

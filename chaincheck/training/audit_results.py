@@ -30,6 +30,8 @@ FINDINGS = {
 """Each kind of finding; any of them stops a release."""
 
 _SHOWN = 20
+_MOST = 0.5
+"""Share of the delta from which rounding took most of it."""
 
 
 @dataclass(frozen=True)
@@ -95,17 +97,28 @@ class Audit:
         return not self.findings
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the merged model another judge though each tensor is accounted for."""
+        if self.lost is None or self.lost <= _MOST:
+            return ()
+        return (
+            f"rounding took {self.lost:.1%} of the delta, so the merged model is likely not the "
+            "judge that was trained; compare their scores, or release base and adapter",
+        )
+
+    @property
     def counts(self) -> dict[str, int]:
         """How many tensors are in each class."""
         found = Counter(one.kind for one in self.accounts)
         return {kind: found[kind] for kind in CLASSES if found[kind]}
 
     def to_text(self) -> str:
-        """The counts, every finding on a line, and the notes."""
+        """The counts, every finding on a line, warnings and notes."""
         counts = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.items())
         lines = [f"{self.merged}: {counts or 'no tensor accounted for'}"]
         if self.lost is not None:
             lines.append(f"rounding took away {self.lost:.1%} of the delta")
+        lines += [f"warning: {warning}" for warning in self.warnings]
         lines += [f"note: {note}" for note in self.notes]
         if self.findings:
             lines.append(f"{len(self.findings)} findings:")
@@ -127,6 +140,7 @@ class Audit:
                 {"kind": one.kind, "tensor": one.tensor, "detail": one.detail}
                 for one in self.findings
             ],
+            "warnings": list(self.warnings),
             "notes": list(self.notes),
             "tensors": classes,
         }

@@ -270,6 +270,7 @@ def _merge(records: CardRecords) -> Iterator[str]:
         )
     else:
         lines.append("- scores of base and adapter were not compared with the merged model's")
+    lines += [f"- **warning:** {escaped(one)}" for one in audit.get("warnings", ())]
     lines += [f"- {escaped(note)}" for note in audit["notes"]]
     yield "\n".join(lines)
 
