@@ -307,9 +307,12 @@ class TestRefusals:
     def test_a_judgment_that_is_not_recorded(self, tmp_path: Path) -> None:
         plan = gate_folder(tmp_path)
         lock_plan(plan)
-        score_for_gate(plan, guessing(), "base")
-        with pytest.raises(UnreadableFile):
-            check_gate(plan)
+        for role, judge in (("base", guessing()), ("candidate", None)):
+            command = rf"chaincheck gate score \S+gate\.toml --judge JUDGE --role {role}"
+            with pytest.raises(UnreadableFile, match=rf"{role}\.log.*nothing is.*{command}"):
+                check_gate(plan)
+            if judge:
+                score_for_gate(plan, judge, "base")
         judge = reading()
 
         def some(items: Any) -> Any:

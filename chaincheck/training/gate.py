@@ -7,6 +7,7 @@ fixed). A judgment that is not recorded is a refusal, never a zero.
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -17,7 +18,14 @@ import msgspec
 
 from chaincheck.atomic import write_lines
 from chaincheck.comparison_pipeline import compare_joined
-from chaincheck.errors import ForeignLog, IntegrityError, InvalidScore, PathLike, quote
+from chaincheck.errors import (
+    ForeignLog,
+    IntegrityError,
+    InvalidScore,
+    PathLike,
+    UnreadableFile,
+    quote,
+)
 from chaincheck.evaluation import Evaluation, evaluate_cells
 from chaincheck.items import read_items
 from chaincheck.jsonl import open_bytes
@@ -60,10 +68,10 @@ def check_gate(path: PathLike) -> Verdict:
             damaged; the two judges differ in more than their weights.
     """
     lock = open_lock(path)
-    command = f"chaincheck gate score {path} --judge JUDGE --role"
+    command = f"chaincheck gate score {shlex.quote(str(path))} --judge JUDGE --role"
     logs = [lock.folder / lock.plan.base, lock.folder / lock.plan.candidate]
     base, candidate = (
-        RecordedJudge(log, command=f"{command} {role}")
+        _recorded(log, f"{command} {role}")
         for log, role in zip(logs, ("base", "candidate"), strict=True)
     )
     found = _check_instruments(base, candidate, logs)
@@ -105,6 +113,17 @@ def check_gate(path: PathLike) -> Verdict:
         provenance=proofs,
         notes=tuple(notes),
     )
+
+
+def _recorded(log: Path, command: str) -> RecordedJudge:
+    """Open a log of the gate; of one that is not there say the command that writes it."""
+    if not log.exists():
+        raise UnreadableFile(
+            "nothing is recorded yet: there is no such log",
+            path=log,
+            remedy=f"Record it with: {command}",
+        )
+    return RecordedJudge(log, command=command)
 
 
 def _check_instruments(
