@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,16 @@ def test_the_loss_falls_and_the_base_stays_as_it_was(
     assert (
         str(base.parent) not in (tmp_path / "run" / "adapter" / "adapter_config.json").read_text()
     )
+
+
+def test_whoever_trains_is_not_told_what_libraries_tell_each_other(
+    base: Path, data: Path, tmp_path: Path
+) -> None:
+    settings = recipe(triplets=2)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        train(str(base), data, tmp_path / "run", settings)
+    assert [str(one.message) for one in told if one.category is FutureWarning] == []
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_one_others(

@@ -308,7 +308,10 @@ def _with_adapter(model: Any, recipe: Recipe, base: str) -> Any:
     barred = {id(model.get_input_embeddings()), id(model.get_output_embeddings())}
     names = {name for name, module in model.named_modules() if id(module) in barred}
     try:
-        wrapped = peft.get_peft_model(model, config)
+        with warnings.catch_warnings():
+            # peft asks for it by the name that the other library is about to drop.
+            warnings.filterwarnings("ignore", ".*is_gradient_checkpointing", FutureWarning)
+            wrapped = peft.get_peft_model(model, config)
     except ValueError as cause:
         raise UsageError(
             f"lora.targets cannot be used: {str(cause).splitlines()[0]}",
