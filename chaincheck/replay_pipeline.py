@@ -32,6 +32,7 @@ from chaincheck.adherence.score_claims import (
     replay_of_scores,
     split_half,
 )
+from chaincheck.adherence.wording import counted
 from chaincheck.atomic import open_output, refuse_clashes, together
 from chaincheck.errors import ForeignLog, PathLike, UsageError
 from chaincheck.items import Item, read_items
@@ -150,12 +151,13 @@ class Asked:
             for asked, values in self.thresholds.items()
         )
         parts = [
-            f"{sum(self.made.values())} replays of {self.judge} ({self.fingerprint})",
+            f"{counted(sum(self.made.values()), 'replay')} of {self.judge} ({self.fingerprint})",
             tabulate(rows, headers=("cell", "replays", "no verdict")),
             f"A claim is a score above its threshold; {thresholds}",
         ]
         if self.longer:
-            parts.append(f"{self.longer} items of longer chains were not asked about")
+            longer = counted(self.longer, "item of a longer chain", "items of longer chains")
+            parts.append(f"not asked about: {longer}")
         return "\n".join([*parts, *([self.provenance] if self.provenance else [])])
 
     def to_json(self) -> str:

@@ -131,7 +131,7 @@ def test_nothing_audited_has_no_rate(tmp_path: Path) -> None:
     source = written(tmp_path / "in.jsonl", [b"{}"])
     summary = audit_lines(source, tmp_path / "out.jsonl")
     assert summary.rates["overall"].estimate is None
-    assert "0 replays audited, 1 lines INVALID" in summary.to_text()
+    assert "0 replays audited, 1 line INVALID" in summary.to_text()
 
 
 @pytest.mark.parametrize("torn", [b'{"half a report', b"", b"null\n", None])

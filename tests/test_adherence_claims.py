@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import product
 from typing import Any
 
@@ -26,6 +27,8 @@ from chaincheck.adherence.scripted import SCRIPTS, script, scripted
 from chaincheck.adherence.shares import (
     EXACT,
     EXACT_CLUSTERED,
+    PAIRED,
+    PAIRED_CLUSTERED,
     effective_size,
     paired_difference,
     share,
@@ -279,6 +282,49 @@ class TestReport:
         assert row["over_claim"]["found"] == 9 and "9/9" in text
         assert value["dimensions"]["grounding"]["found"] == 18
         assert dimension_shares(claims)["grounding"].found == 18
+
+    @pytest.mark.parametrize("variants", [("real",), ("real", "fict")])
+    def test_every_column_says_which_interval_it_has(self, variants: tuple[str, ...]) -> None:
+        items = triplets(30, variants)
+        said = [text for _, text in script(items, "over-claim", 0.4, np.random.default_rng(4))]
+        claims = list(read_claims(items, map(replay_of, items, said)))
+        scores = {one.item_id: float(at % 7) for at, one in enumerate(claims)}
+        report = report_claims(claims, scores, level=0.9)
+        text = report.to_text()
+        _, _, legend = text.partition("\nIntervals of 90%:\n")
+        entries = [" ".join(entry.split()) for entry in re.split(r"\n  (?! )", "\n" + legend)]
+        for head in (
+            *("over-claims hop 2", "under-claims hop 1", "under-claims hop 2"),
+            *("right for a wrong reason", "claimed in B less D", "claimed in A less B"),
+            *("share of replays", "Sigma of scores", "Sigma of claims"),
+        ):
+            assert text.count(head) >= 2
+            (entry,) = [one for one in entries if head in one.partition(":")[0].split(", ")]
+            shown = {
+                *([EXACT, EXACT_CLUSTERED] if "claims hop" in head or "right" in head else []),
+                *([PAIRED, PAIRED_CLUSTERED] if "less" in head else []),
+                *([EXACT, EXACT_CLUSTERED] if "share" in head else []),
+                *(["two-sided contrast, by triplet", "two-sided contrast, by question"]
+                  if "Sigma" in head else []),
+            }  # fmt: skip
+            told = {one.rpartition(": ")[2] for one in entry.rstrip(".").split("; ")}
+            assert told <= shown
+            # Pooled replays and all cells of a file share their questions; one variant does not.
+            clustered = len(variants) > 1 or "share" in head
+            assert any("question" in one for one in told) == clustered
+            if len(variants) > 1 and "share" not in head:
+                assert f"{', '.join(variants)}: " in entry and "all: " in entry
+
+    def test_v_of_n_is_explained_and_doubts_stand_beside_sigma(self) -> None:
+        claims = claimed(triplets(9), "over-claim")
+        text = report_claims(claims, {one.item_id: 0.0 for one in claims}).to_text()
+        assert "V/N [low, high] (+U): V of N replays surely are of the kind" in text
+        assert "(V+U)/N" in text
+        assert "(1) n < 100" in text and "the intervals have no width" in text
+
+    def test_one_replay_is_no_several(self) -> None:
+        text = report_claims(claimed(triplets(1))[:1]).to_text()
+        assert text.startswith("1 replay\n")
 
     def test_nothing_known_is_written_as_null(self) -> None:
         items = triplets(3)

@@ -77,6 +77,48 @@ def test_bad_input_is_one_line_with_its_code(tmp_path: Path, capsys: Capture) ->
     assert "chaincheck audit batch" in refused(["audit", str(many)], capsys)
 
 
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("btach", "batch"),
+        ("Batch", "batch"),
+        ("replay", "replays"),
+        ("claim", "claims"),
+        ("agreemnt", "agreement"),
+        ("protocols", "protocol"),
+        ("qoute", "quote"),
+    ],
+)
+def test_a_misspelt_command_is_told_its_neighbor(
+    word: str, meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for more in ([], ["in.jsonl", "--out", "out.jsonl"]):
+        err = refused(["audit", word, *more], capsys)
+        assert f"'{meant}'" in err
+        assert word in err
+        assert "No such option" not in err
+
+
+def test_a_word_without_a_neighbor_is_told_all_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    err = refused(["audit", "xyzzy"], capsys)
+    assert all(name in err for name in ("agreement", "ask", "batch", "claims", "new", "replays"))
+    assert "\x1b" not in refused(["audit", "x\x1b[2J"], capsys)
+
+
+def test_a_file_may_have_any_name(
+    replays: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("btach", "batch", "replay", "-"):
+        Path(name).write_bytes(replays["A"].read_bytes())
+    assert main(["audit", "btach"]) == main(["audit", "replay"]) == 0
+    assert main(["audit", "./batch"]) == main(["audit", "./-"]) == 0
+
+
 def test_an_output_may_not_be_the_input(replays: dict[str, Path], capsys: Capture) -> None:
     before = replays["A"].read_bytes()
     refused(["audit", str(replays["A"]), "--html", str(replays["A"])], capsys)
@@ -106,6 +148,21 @@ def test_batch(replays: dict[str, Path], tmp_path: Path, capsys: Capture) -> Non
     assert "line 5: NOT_JSON at $" in capsys.readouterr().out
     assert len(out.read_bytes().splitlines()) == 5
     refused(["audit", "batch", str(source), "--out", str(source)], capsys)
+
+
+def test_a_batch_says_what_its_intervals_take_for_granted(
+    replays: dict[str, Path], tmp_path: Path, capsys: Capture
+) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(b"\n".join(encode_replay(claims_case(name)) for name in CASES))
+    summary = tmp_path / "s.json"
+    arguments = ["audit", "batch", str(source), "--out", str(tmp_path / "o.jsonl")]
+    assert main([*arguments, "--json", str(summary)]) == 0
+    shown = capsys.readouterr().out
+    assert "independent of each other" in shown
+    assert "chaincheck audit claims" in shown
+    assert "(V+U)/N" in shown
+    assert "independent" in json.loads(summary.read_text())["interval"]
 
 
 def test_batch_through_pipes(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +237,48 @@ class TestAsk:
         write_items(tmp_path / "h.jsonl", rows)
         assert self.ask(tmp_path / "h.jsonl", tmp_path / "o.jsonl", "--judge", "lexical") == 2
         assert "hop_questions" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_one_is_not_written_as_several_nor_several_as_one(
+    items: list[Item], tmp_path: Path, capsys: pytest.CaptureFixture[str], count: int
+) -> None:
+    cells = items[:count]
+    longer = [msgspec.structs.replace(one, link=3) for one in items[4 : 4 + count]]
+    data, both = tmp_path / "d.jsonl", tmp_path / "both.jsonl"
+    write_items(data, cells)
+    write_items(both, [*cells, *longer])
+    good, prose = tmp_path / "good.jsonl", tmp_path / "prose.jsonl"
+    replies(good, cells)
+    replies(prose, cells, **dict.fromkeys("ABCD", "prose"))
+    replays, mixed = tmp_path / "r.jsonl", tmp_path / "mixed.jsonl"
+
+    def run(*words: str | Path) -> str:
+        main(["audit", *map(str, words)])
+        out, err = capsys.readouterr()
+        assert out + err
+        return out + err
+
+    shown = [
+        run("replays", "--data", data, "--rationales", good, "--out", replays),
+        run("claims", "--data", data, "--replays", replays),
+        run("claims", "--data", both, "--replays", replays),
+        run("replays", "--data", data, "--rationales", prose, "--out", tmp_path / "none.jsonl"),
+        run("ask", "--data", both, "--judge", "lexical", "--out", tmp_path / "asked.jsonl"),
+        run("agreement", replays, replays, "--resamples", "100"),
+        run("batch", replays, "--out", tmp_path / "reports.jsonl"),
+    ]
+    lines = replays.read_bytes().splitlines(keepends=True)
+    mixed.write_bytes(b"".join([*lines, *[b"{}\n"] * count]))
+    shown.append(run("batch", mixed, "--out", tmp_path / "mixed-reports.jsonl"))
+    write_items(both, longer)
+    shown.append(run("replays", "--data", both, "--rationales", good, "--out", replays))
+    things = "replay|reply|line|item|triplet|annotation|requirement|claim"
+    several = "replays|replies|lines|items|triplets|annotations|requirements|claims"
+    text = "\n".join(shown)
+    assert re.search(rf"\b{count} ({things if count == 1 else several})\b", text)
+    wrong = rf"(?<![\w.,/])(?:1 (?:{several})|(?:[02-9]|[1-9]\d+) (?:{things}))\b"
+    assert re.findall(wrong, text) == []
 
 
 def test_claims_refuse_replays_of_other_data(

@@ -21,6 +21,7 @@ from chaincheck.adherence.decode import decode_replay
 from chaincheck.adherence.krippendorff import alpha, alpha_of_tables
 from chaincheck.adherence.rates import clopper_pearson
 from chaincheck.adherence.replay import Annotation, Recorded, Replay, Role, Span
+from chaincheck.adherence.wording import counted
 from chaincheck.errors import InputError, PathLike, UsageError, quote
 from chaincheck.intervals import FloatArray
 
@@ -37,6 +38,13 @@ __all__ = [
 _ROLES: tuple[Role, ...] = ("judge", "context", "procedure")
 _VALUES = ("TRUE", "FALSE", "UNKNOWN", "BOTH")
 _STATUSES = ("SATISFIED", "VIOLATED", "UNKNOWN")
+_LEGEND = """\
+alpha: Krippendorff's, 1 for agreement on all and 0 for what chance gives; – where only one value
+  occurs, so that chance has no measure. Its interval resamples replays.
+quoted: atoms that both read alike, as TRUE or FALSE, and quote. overlap: the share of the
+  characters quoted by either that both quote, on average.
+The interval of the overall status is the exact one of Clopper and Pearson. Either takes the
+  replays as independent: several of one question make it too short."""
 
 
 class RoleAgreement(msgspec.Struct, frozen=True):
@@ -111,7 +119,7 @@ class Agreement(msgspec.Struct, frozen=True):
 
     def to_text(self) -> str:
         """The comparison as text for a terminal."""
-        parts = [f"{self.replays} replays in both"]
+        parts = [f"{counted(self.replays, 'replay')} in both"]
         for name, ids in (("first", self.only_first), ("second", self.only_second)):
             if ids:
                 parts.append(f"{len(ids)} only in the {name} set, such as {quote(ids[0])}")
@@ -128,14 +136,23 @@ class Agreement(msgspec.Struct, frozen=True):
             )
             for role, one in self.roles.items()
         ]
-        heads = ("role", "atoms", "same", "alpha", f"{self.level:.4g}", "quoted", "overlap", "same")
+        heads = (
+            "role",
+            "atoms",
+            "same",
+            "alpha",
+            f"{self.level:.4g}",
+            "quoted",
+            "overlap",
+            "same quotes",
+        )
         parts.append(tabulate(rows, headers=heads, disable_numparse=True))
         status = self.status
         parts.append(
             f"overall status: the same for {status.same} of {status.replays} "
             f"[{status.low:.3f}, {status.high:.3f}], alpha {_shown(status.alpha)}"
         )
-        return "\n".join(parts)
+        return "\n".join([*parts, _LEGEND])
 
 
 def _shown(value: float | None) -> str:

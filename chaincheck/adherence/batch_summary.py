@@ -10,12 +10,19 @@ import msgspec
 from tabulate import tabulate
 
 from chaincheck.adherence.rates import Rate, rate
+from chaincheck.adherence.wording import counted
 
 __all__ = ["DIMENSIONS", "BatchSummary", "Tally"]
 
 DIMENSIONS = ("overall", "verdict", "procedure", "coverage", "grounding")
 _STATUSES = ("SATISFIED", "VIOLATED", "UNKNOWN")
 _MOST_SHOWN = 20
+_NOTE = (
+    "exact: Clopper-Pearson, for replays that are independent of each other. Several of one "
+    "question, as the cells of a triplet, are not: their intervals are longer than these, and\n"
+    "  chaincheck audit claims clusters them by question.\n"
+    "if unknowns none..all: V/N and (V+U)/N, the share if none or all of the UNKNOWN are violated."
+)
 
 
 class BatchSummary(msgspec.Struct, frozen=True):
@@ -36,6 +43,7 @@ class BatchSummary(msgspec.Struct, frozen=True):
         forced: replays whose overall status is UNKNOWN whatever the dimensions say.
         by_gold: overall statuses of the replays whose verdict is ``right``, ``wrong`` and of
             those without a gold label, ``unlabeled``.
+        interval: how the intervals were made, and what they take for granted.
     """
 
     lines: int
@@ -47,6 +55,7 @@ class BatchSummary(msgspec.Struct, frozen=True):
     rates: dict[str, Rate]
     forced: int
     by_gold: dict[str, dict[str, int]]
+    interval: str = "Clopper-Pearson, replays taken as independent"
 
     def to_json(self) -> str:
         """The summary as JSON."""
@@ -54,7 +63,8 @@ class BatchSummary(msgspec.Struct, frozen=True):
 
     def to_text(self) -> str:
         """The summary as a table for a terminal."""
-        parts = [f"{self.audited} replays audited, {self.invalid} lines INVALID"]
+        audited, invalid = counted(self.audited, "replay"), counted(self.invalid, "line")
+        parts = [f"{audited} audited, {invalid} INVALID"]
         rows = []
         for name, found in self.rates.items():
             counts = [self.statuses[name].get(status, 0) for status in _STATUSES]
@@ -65,6 +75,7 @@ class BatchSummary(msgspec.Struct, frozen=True):
         level = f"{next(iter(self.rates.values())).level:.4g}"
         heads = ("", *_STATUSES, "violated", f"exact {level}", "if unknowns none..all")
         parts.append(tabulate(rows, headers=heads, disable_numparse=True))
+        parts.append(_NOTE)
         if self.forced:
             parts.append(f"{self.forced} forced to UNKNOWN by an inconsistency or a limit")
         if any(self.by_gold[key] for key in ("right", "wrong")):

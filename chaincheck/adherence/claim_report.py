@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from tabulate import tabulate
 
 from chaincheck.adherence.claim_rates import (
     CellRates,
@@ -20,6 +19,7 @@ from chaincheck.adherence.claim_rates import (
     fault_shares,
     grounded,
 )
+from chaincheck.adherence.claim_text import claims_text
 from chaincheck.adherence.claims import Claims
 from chaincheck.adherence.shares import Share
 from chaincheck.intervals import Interval
@@ -50,86 +50,8 @@ class ClaimReport:
     joined: Sequence[Grounded] = field(default=())
 
     def to_text(self) -> str:
-        """The tables for a terminal."""
-        lacking = ", ".join(f"{count} in {cell}" for cell, count in self.lacking.items())
-        parts = [
-            f"{self.replays} replays"
-            + (f"; items without one: {lacking}" if lacking else "")
-            + ". V/N [interval] (+U unknown)",
-            tabulate(
-                [
-                    (
-                        *(row.variant, row.cell, row.right.n),
-                        *map(
-                            _shown,
-                            (row.over_claim, row.under_claim1, row.under_claim2, row.wrong_reason),
-                        ),
-                    )
-                    for row in self.cells
-                ],
-                headers=(
-                    "variant",
-                    "cell",
-                    "n",
-                    "over-claims hop 2",
-                    "under-claims hop 1",
-                    "under-claims hop 2",
-                    "right for a wrong reason",
-                ),
-                disable_numparse=True,
-            ),
-            tabulate(
-                [
-                    (
-                        *(row.variant, row.hop),
-                        *(row.chain_n, _interval(row.chain), row.edit_n, _interval(row.edit)),
-                    )
-                    for row in self.effects
-                ],
-                headers=("variant", "hop", "n", "claimed in B less D", "n", "claimed in A less B"),
-                disable_numparse=True,
-            ),
-            tabulate(
-                [
-                    (name, _shown(one))
-                    for name, one in (*self.dimensions.items(), *self.faults.items())
-                ],
-                headers=("violated, or at fault", "share of replays"),
-                disable_numparse=True,
-            ),
-        ]
-        if self.joined:
-            parts.append(
-                tabulate(
-                    [
-                        (
-                            *(row.variant, row.scores.n),
-                            *(_interval(row.scores.contrast), _interval(row.claims.contrast)),
-                            row.left_out,
-                        )
-                        for row in self.joined
-                    ],
-                    headers=(
-                        "variant",
-                        "triplets",
-                        "Sigma of scores",
-                        "Sigma of claims",
-                        "left out",
-                    ),
-                    disable_numparse=True,
-                )
-            )
-        parts.append("Intervals: " + "; ".join(self._methods()) + ".")
-        return "\n\n".join(parts)
-
-    def _methods(self) -> list[str]:
-        intervals = [one.interval for one in (*self.faults.values(), *self.dimensions.values())]
-        for row in self.cells:
-            found = (row.over_claim, row.under_claim1, row.under_claim2, row.right)
-            intervals += [one.interval for one in found if one is not None]
-        intervals += [one for row in self.effects for one in (row.chain, row.edit)]
-        intervals += [one for row in self.joined for one in (row.scores.contrast,)]
-        return list(dict.fromkeys(one.method for one in intervals))
+        """The tables for a terminal, and below them how to read them."""
+        return claims_text(self)
 
     def to_json(self) -> str:
         """Everything, unrounded."""
@@ -171,24 +93,6 @@ class ClaimReport:
             ],
         }
         return msgspec.json.format(msgspec.json.encode(value), indent=1).decode()
-
-
-def _shown(one: Share | None) -> str:
-    if one is None:
-        return ""
-    if not one.n:
-        return "none"
-    unknown = f" (+{one.unknown})" if one.unknown else ""
-    low, high = one.interval.low, one.interval.high
-    return f"{one.found}/{one.n} [{low:.3f}, {high:.3f}]{unknown}"
-
-
-def _interval(one: Interval) -> str:
-    if math.isnan(one.estimate):
-        return "none"
-    if not one.bounded:
-        return f"{one.estimate:.3f} [no interval]"
-    return f"{one.estimate:.3f} [{one.low:.3f}, {one.high:.3f}]"
 
 
 def _interval_row(one: Interval) -> dict[str, Any]:

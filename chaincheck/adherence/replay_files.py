@@ -17,6 +17,7 @@ from chaincheck.adherence.claims import read_claims
 from chaincheck.adherence.decode import decode_replay
 from chaincheck.adherence.encode import encode_replay
 from chaincheck.adherence.replay import Recorded
+from chaincheck.adherence.wording import counted
 from chaincheck.atomic import open_output
 from chaincheck.errors import (
     BrokenLine,
@@ -88,7 +89,8 @@ class Made:
         """The counts for a terminal."""
         cells = sorted({*self.made, *self.lacking})
         rows = [(cell, self.made.get(cell, 0), self.lacking.get(cell, 0)) for cell in cells]
-        parts = [f"{sum(self.made.values())} replays made, {len(self.refused)} replies INVALID"]
+        made = counted(sum(self.made.values()), "replay")
+        parts = [f"{made} made, {counted(len(self.refused), 'reply', 'replies')} INVALID"]
         parts.append(tabulate(rows, headers=("cell", "replays", "items without a reply")))
         parts += [f"  {code}: {count}" for code, count in self.codes.items()]
         for one in self.refused[:_MOST_SHOWN]:
@@ -170,7 +172,8 @@ def make_replays(
     if strange:
         name = min(strange)
         raise UnknownScore(
-            f"{len(strange)} replies to items that the data does not hold, among them this one",
+            "a reply to an item that the data does not hold"
+            + (f", one of {len(strange)} such replies" if len(strange) > 1 else ""),
             path=path,
             line=given[name][0],
             item=name,
