@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -20,6 +22,8 @@ from chaincheck.cli_options import (
 )
 from chaincheck.cli_replays import ask, claims, replays
 from chaincheck.errors import InvalidReplay, UsageError
+from chaincheck.errors import quote as quoted
+from chaincheck.toml_files import nearest
 
 if TYPE_CHECKING:
     from chaincheck.adherence.replay import Verdict
@@ -28,6 +32,7 @@ __all__ = ["audit"]
 
 _T = TypeVar("_T")
 _DEFAULT = "file"
+_COMMAND = re.compile(r"\w[\w-]*")  # no dot and no slash, as the path of a replay mostly has
 _EXIT_CODES = """
 
 \b
@@ -56,8 +61,19 @@ class _WithDefault(click.Group):
     """A group whose first argument may be a file instead of a command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the default command in front of what names none."""
+        """Put the default command in front of what names none.
+
+        Raises:
+            UsageError: the first word looks like a command, and there is neither that command
+                nor a file of that name.
+        """
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            word = args[0]
+            if _COMMAND.fullmatch(word) and not Path(word).exists():
+                raise UsageError(
+                    f"there is no command {quoted(word)} of audit, and no file of that name",
+                    remedy=f"{nearest(word, self.commands)}; {ctx.command_path} --help lists them",
+                )
             args = [_DEFAULT, *args]
         return super().parse_args(ctx, args)
 
