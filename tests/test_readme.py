@@ -41,6 +41,32 @@ def test_the_example_prints_what_the_readme_shows(tmp_path: Path) -> None:
         assert shown in ([], printed), lines[start]
 
 
+def commands() -> list[str]:
+    """Every call of the program in the README and on the page about protocols."""
+    text = README + (ROOT / "book" / "protocols.md").read_text(encoding="utf-8")
+    shown = "".join(re.findall(r"```console\n(.*?)```", text, flags=re.DOTALL))
+    return re.findall(r"^\$ (chaincheck .*)$", shown.replace("\\\n", " "), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("line", commands())
+def test_every_command_that_it_shows_has_the_options_that_it_is_given(line: str) -> None:
+    import click
+
+    from chaincheck.cli import command
+
+    found: click.Command = command
+    words = shlex.split(line, comments=True)[1:]
+    while isinstance(found, click.Group) and words and words[0] in found.commands:
+        found = found.commands[words.pop(0)]
+    if isinstance(found, click.Group) and words:  # chaincheck audit replay.json
+        assert "." in words[0], line
+        found = found.commands["file"]
+    known = {name for one in found.params for name in one.opts}
+    assert {word for word in words if word.startswith("--")} <= known, line
+    needed = [one for one in found.params if isinstance(one, click.Option) and one.required]
+    assert all(set(one.opts) & set(words) for one in needed), line
+
+
 @pytest.mark.parametrize("link", re.findall(r"\]\(([^)#]+)\)", README))
 def test_every_link_leads_to_a_file_of_the_repository(link: str) -> None:
     assert link.startswith("https://") or (ROOT / link).exists()
