@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,13 @@ from chaincheck.judges.record import LiveJudge, RecordedJudge
 from chaincheck.paired_intervals import paired_rate_floor
 from chaincheck.pipeline import score_file
 from chaincheck.training.gate import check_gate, weights_only
-from chaincheck.training.gate_plan import lock_path, lock_plan, open_lock, read_plan
+from chaincheck.training.gate_plan import (
+    lock_path,
+    lock_plan,
+    open_lock,
+    read_plan,
+    triplets_needed,
+)
 from chaincheck.training.gate_results import VERDICT, Condition
 from chaincheck.training.gate_score import Planned, score_for_gate
 from chaincheck.training.sealed import digest_of, read_sealed, sealed, sealed_json
@@ -96,12 +103,35 @@ class TestOutcomes:
     def test_equal_wins_on_too_few_triplets_show_nothing(self, tmp_path: Path) -> None:
         plan = gate_folder(tmp_path, items=triplets(100))
         lock = lock_plan(plan)
-        assert "this gate cannot pass" in lock.to_text()
+        assert "this gate cannot pass: it takes at least 189" in lock.to_text()
         score_for_gate(plan, guessing(), "base")
         score_for_gate(plan, reading(), "candidate")
         verdict = check_gate(plan)
         assert verdict.conditions[2].estimate == 0.0
         assert not verdict.conditions[2].passed
+
+    @pytest.mark.parametrize(("margin", "level"), [(0.02, 0.95), (0.05, 0.95), (0.1, 0.8)])
+    @pytest.mark.parametrize("lost", [0, 1, 4])
+    def test_the_number_needed_is_the_smallest_that_is_enough(
+        self, margin: float, level: float, lost: int
+    ) -> None:
+        enough = [
+            n
+            for n in range(max(1, lost), 800)
+            if paired_rate_floor(0, lost, n, (1 + level) / 2) > -margin
+        ]
+        assert triplets_needed(margin, lost=lost, level=level) == enough[0]
+        assert enough == list(range(enough[0], 800)), "and every larger one is"
+        if not lost:  # the bound is -z^2 / (n + z^2) then
+            z = NormalDist().inv_cdf((1 + level) / 2)
+            assert enough[0] == math.floor(z * z * (1 - margin) / margin) + 1
+
+    @pytest.mark.parametrize(("margin", "lost"), [(0.0, 0), (1.0, 0), (0.1, -1), (math.nan, 0)])
+    def test_no_number_of_triplets_is_enough_for_what_no_plan_has(
+        self, margin: float, lost: int
+    ) -> None:
+        with pytest.raises(ValueError, match="no plan has"):
+            triplets_needed(margin, lost=lost)
 
     def test_a_bound_that_is_not_a_number_passes_nothing(self) -> None:
         row = Condition("sigma", "f", "real", 1, 0.5, math.nan, 0.0)

@@ -51,7 +51,16 @@ from chaincheck.judges.log_format import content_of
 from chaincheck.paired_intervals import paired_rate_floor
 from chaincheck.training.sealed import read_sealed, sealed, sealed_json
 
-__all__ = ["GateData", "GatePlan", "Lock", "lock_path", "lock_plan", "open_lock", "read_plan"]
+__all__ = [
+    "GateData",
+    "GatePlan",
+    "Lock",
+    "lock_path",
+    "lock_plan",
+    "open_lock",
+    "read_plan",
+    "triplets_needed",
+]
 
 KIND = "the conditions of a gate"
 _FORMAT = 1
@@ -329,9 +338,37 @@ def _notes(plan: GatePlan, described: Sequence[Mapping[str, Any]]) -> list[str]:
             if floor <= -plan.margin:
                 notes.append(
                     f"{data.path} {variant}: with {n:,} triplets the bound of Nominal is "
-                    f"{floor:.3f} even if the two judges never differ; this gate cannot pass"
+                    f"{floor:.3f} even if the two judges never differ; this gate cannot pass: it "
+                    f"takes at least {triplets_needed(plan.margin, level=plan.level):,}"
                 )
     return notes
+
+
+def triplets_needed(margin: float, *, lost: int = 0, level: float = 0.95) -> int:
+    """How many triplets a condition on Nominal needs at least to be met.
+
+    Args:
+        margin: how much lower than the base's the Nominal may be.
+        lost: triplets that the base wins and the candidate loses; none is gained.
+        level: as of a plan; the bound is one-sided at (1 + level)/2.
+
+    Raises:
+        ValueError: a margin or level that no plan can have, or a negative number of triplets.
+    """
+    if not (0 < margin < 1 and _LEAST_LEVEL <= level <= _MOST_LEVEL and lost >= 0):
+        raise ValueError(f"no plan has margin {margin!r}, level {level!r} and {lost!r} lost")
+
+    def enough(n: int) -> bool:
+        return paired_rate_floor(0, lost, n, (1 + level) / 2) > -margin
+
+    low = max(lost, 1) - 1  # never enough; more triplets only raise the bound
+    high = low + 1
+    while not enough(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 def open_lock(path: PathLike) -> Lock:
