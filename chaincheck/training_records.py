@@ -1,0 +1,444 @@
+"""What training came to, once: the runs over seeds that chapters 5 to 7 quote.
+
+A run takes minutes on two cores and the chapters quote dozens of them, so their judgments lie
+below ``book/records/training``: the triplets, split; and for each run its judgment log of the test
+triplets, with its metrics and settings. The recipes are the files in ``book/recipes``. One command
+makes whatever is missing::
+
+    python -m chaincheck.training_records                       # or: make trainings
+    python -m chaincheck.training_records triplet nominal-fict  # some of the recipes
+
+It can be interrupted and carried on, and several can run at a time, each on recipes of its own.
+To change a record, delete its files first. Weights are not kept in the book; they stay in the
+user's cache, below ``training_records``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from chaincheck.atomic import write_bytes
+from chaincheck.errors import ChainCheckError, PathLike, UnreadableFile, UsageError
+from chaincheck.items import Item, read_triplets, write_items
+from chaincheck.judges import Judge, open_judge
+from chaincheck.judges.record import LiveJudge, RecordedJudge
+from chaincheck.models import cache_folder
+
+__all__ = [
+    "ARMS",
+    "BASE",
+    "FOLDER",
+    "PARTS",
+    "RELEASED",
+    "Arm",
+    "Run",
+    "draw_triplets",
+    "log_of",
+    "main",
+    "make_record",
+    "part_of",
+    "read_run",
+    "recipe_of",
+    "recorded_seeds",
+    "release_of",
+    "run_judge",
+    "work_folder",
+]
+
+_BOOK = Path(__file__).resolve().parent.parent / "book"
+FOLDER = _BOOK / "records" / "training"
+"""Where the records lie in a checkout."""
+
+BASE = "base"
+"""What the record of the model as it comes is called."""
+
+PARTS = ("train", "validation", "test")
+"""The files of triplets. They share no bridge, no later step and no earlier one."""
+
+_COMMAND = "python -m chaincheck.training_records"
+_MODEL = "smollm2"
+_DTYPE = "bfloat16"
+_DISTRACTORS = 2
+_TEST_SHARE = 0.12
+_VALIDATION_SHARE = 0.09
+_GATE = """\
+# Written before any judge was asked about these triplets.
+name = "SmolLM2, chain judge"
+base = "base.jsonl"
+candidate = "candidate.jsonl"
+cluster = "bridge"
+margin = 0.02
+
+[[data]]
+path = "../test.jsonl.gz"
+sigma = ["real", "fict", "decoy"]
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One recipe, run with several seeds.
+
+    Attributes:
+        seeds: how many seeds, from 0.
+        about: what tells it from the others, in a table's words.
+        parts: the triplets that its judges are asked about. What is only tried, so that one
+            recipe can be chosen, is asked about the validation triplets alone.
+    """
+
+    seeds: int
+    about: str
+    parts: tuple[str, ...] = ("test",)
+
+
+_BOTH, _TRIED = ("test", "validation"), ("validation",)
+
+ARMS: Mapping[str, Arm] = {
+    "triplet": Arm(5, "triplets: real and invented names", _BOTH),
+    "triplet-decoy": Arm(5, "triplets: real and invented names, and decoys"),
+    "nominal-fict": Arm(5, "A above D, invented names"),
+    "nominal-decoy": Arm(5, "A above D, decoys"),
+    "nominal-real": Arm(5, "A above D, real names"),
+    "nominal-unedited": Arm(5, "A above C, nothing edited"),
+    "nominal-both": Arm(3, "A above D, no cell B", _TRIED),
+    "no-b": Arm(3, "no answer for B", _TRIED),
+    "no-margin": Arm(3, "no margin", _TRIED),
+    "invariance": Arm(3, "with the invariance term", _TRIED),
+    "no-invented": Arm(3, "real names only", _TRIED),
+    "cell-c": Arm(3, "with cell C", _TRIED),
+}
+"""The recorded recipes by name; each is a file of ``book/recipes``."""
+
+RELEASED = ("triplet-decoy", 0)
+"""The run whose merged model is held against the gate: named before any was made."""
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What is kept of one run beside its judgments.
+
+    Attributes:
+        recipe: its settings.
+        summary: what ``train`` said of it.
+        metrics: what it logged, step by step.
+    """
+
+    recipe: dict[str, Any]
+    summary: dict[str, Any]
+    metrics: list[dict[str, Any]]
+
+
+def recipe_of(arm: str) -> Path:
+    """The recipe's file.
+
+    Raises:
+        UsageError: there is no such recipe.
+    """
+    if arm not in ARMS:
+        raise UsageError(f"no recipe {arm!r} is recorded", remedy="Known: " + ", ".join(ARMS))
+    return _BOOK / "recipes" / f"{arm}.toml"
+
+
+def part_of(part: str, folder: PathLike = FOLDER) -> Path:
+    """The file of the triplets of one of ``PARTS``."""
+    return Path(folder) / f"{part}.jsonl.gz"
+
+
+def log_of(arm: str, seed: int = 0, folder: PathLike = FOLDER, part: str = "test") -> Path:
+    """The judgment log of a run about one of ``PARTS``, or of the base, which has no seed.
+
+    The base's judgments of the test triplets are those that the gate is checked with.
+    """
+    home = Path(folder)
+    if arm == BASE:
+        return release_of(home) / "base.jsonl" if part == "test" else home / f"base.{part}.jsonl.gz"
+    mark = "" if part == "test" else f".{part}"
+    return home / f"{arm}-{seed}{mark}.jsonl.gz"
+
+
+def release_of(folder: PathLike = FOLDER) -> Path:
+    """The folder of the gate: its conditions, their lock and both logs, with the merge's report."""
+    return Path(folder) / "release"
+
+
+def _run_of(arm: str, seed: int, folder: PathLike) -> Path:
+    return Path(folder) / f"{arm}-{seed}.run.json.gz"
+
+
+def recorded_seeds(arm: str, folder: PathLike = FOLDER, part: str = "test") -> list[int]:
+    """The seeds of a recipe whose records about one of ``PARTS`` are there."""
+    seeds = range(ARMS[arm].seeds)
+    return [seed for seed in seeds if log_of(arm, seed, folder, part).exists()]
+
+
+def run_judge(
+    arm: str, seed: int = 0, folder: PathLike = FOLDER, part: str = "test"
+) -> RecordedJudge:
+    """Open the recorded judge of a run, or of the base: no model is loaded.
+
+    Raises:
+        UnreadableFile: the record is not there.
+        IntegrityError: it is damaged.
+    """
+    return RecordedJudge(log_of(arm, seed, folder, part), command=f"{_COMMAND} {arm}")
+
+
+def read_run(arm: str, seed: int, folder: PathLike = FOLDER) -> Run:
+    """Read the settings and metrics of a run.
+
+    Raises:
+        UnreadableFile: the record is not there, or is none.
+    """
+    from chaincheck.jsonl import open_bytes
+
+    path = _run_of(arm, seed, folder)
+    try:
+        with open_bytes(path) as file:
+            return msgspec.json.decode(file.read(), type=Run)
+    except msgspec.MsgspecError as cause:
+        raise UnreadableFile(
+            f"is no record of a run: {cause}", path=path, remedy=f"Delete it; {_COMMAND} {arm}"
+        ) from None
+
+
+def work_folder(arm: str, seed: int) -> Path:
+    """Where the run itself lies, with its adapter: in the user's cache."""
+    return cache_folder() / "training_records" / f"{arm}-{seed}"
+
+
+def draw_triplets() -> dict[str, list[Item]]:
+    """Build triplets from all of the book's facts, with two distractors, and split them.
+
+    Returns:
+        Items by part. Parts share no bridge, no later support and no earlier one.
+    """
+    from chaincheck.sources.facts import FactsSource
+    from chaincheck.splits import split
+    from chaincheck.triplets import build
+
+    items = build(
+        list(FactsSource().read(None)),
+        seed=0,
+        distractors=_DISTRACTORS,
+        cells=("A", "B", "D", "C"),
+    ).items
+    rest, test = split(items, _TEST_SHARE, seed=0, by_head=True)
+    train, validation = split(rest, _VALIDATION_SHARE, seed=1, by_head=True)
+    return dict(zip(PARTS, (train, validation, test), strict=True))
+
+
+def _write_triplets(home: Path) -> None:
+    if all(part_of(part, home).exists() for part in PARTS):
+        return
+    for part, items in draw_triplets().items():
+        write_items(part_of(part, home), items)
+
+
+def _open(
+    name: str, threads: int | None, *, adapter: Path | None = None, merged: Path | None = None
+) -> Judge:
+    """Open the base, the base with an adapter, or a merged model."""
+    keys: dict[str, Any] = {
+        "kind": "causal",
+        "model": _MODEL if merged is None else str(merged),
+        "dtype": _DTYPE,
+        "prompt": "brief",
+        "name": name,
+        **({} if adapter is None else {"adapter": str(adapter)}),
+        **({} if threads is None else {"threads": threads}),
+    }
+    lines = [f"{key} = {msgspec.json.encode(value).decode()}" for key, value in keys.items()]
+    path = _work() / f"{name}.toml"
+    write_bytes(path, "\n".join(lines).encode() + b"\n")
+    return open_judge(str(path))
+
+
+def _work() -> Path:
+    place = cache_folder() / "training_records"
+    place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+def _ask(judge: Judge, items: Sequence[Item], packed: Path, progress: Any) -> None:
+    """Ask a judge, and keep the log when it is whole."""
+    plain = _work() / packed.name.removesuffix(".gz")
+    with LiveJudge(judge, plain) as live:
+        for _ in live.score(progress(items, what=judge.name, total=len(items))):
+            pass
+    write_bytes(packed, plain.read_bytes())
+    plain.unlink()
+
+
+def _cells(part: str, home: Path) -> list[Item]:
+    """What is asked about a part: A, B and D; of the validation triplets no decoys."""
+    return [
+        triplet.cells[cell]
+        for triplet in read_triplets(part_of(part, home))
+        if part == "test" or triplet.variant != "decoy"
+        for cell in "ABD"
+    ]
+
+
+def _silent(items: Any, *, what: str, total: int | None = None) -> Iterator[Any]:
+    del what, total
+    yield from items
+
+
+def make_record(
+    arm: str,
+    seed: int = 0,
+    folder: PathLike = FOLDER,
+    *,
+    threads: int | None = None,
+    progress: Any = _silent,
+) -> None:
+    """Train with a recipe and a seed, and ask the judge about the triplets held out, once.
+
+    Args:
+        arm: a name of ``ARMS``, or ``BASE`` for the model as it comes.
+        seed: of the recipe.
+        folder: where the records lie; triplets are drawn and the gate's conditions are fixed if
+            they are not there.
+        threads: threads of the CPU.
+        progress: wraps what is asked.
+
+    Raises:
+        ChainCheckError: as ``train`` and as the judge.
+    """
+    home = Path(folder)
+    home.mkdir(parents=True, exist_ok=True)
+    _write_triplets(home)
+    gate = _fixed_gate(home)
+    parts = _BOTH if arm == BASE else ARMS[arm].parts
+    missing = [part for part in parts if not log_of(arm, seed, home, part).exists()]
+    adapter = None
+    if arm != BASE and (missing or not _run_of(arm, seed, home).exists()):
+        adapter = _trained(arm, seed, home, threads)
+    if missing:
+        name = BASE if arm == BASE else f"{arm}-{seed}"
+        judge = _open(name, threads, adapter=adapter)
+        for part in missing:
+            log = log_of(arm, seed, home, part)
+            if arm == BASE and part == "test":
+                _score_for_gate(gate, judge, "base", log)
+            else:
+                _ask(judge, _cells(part, home), log, progress)
+    if (arm, seed) == RELEASED and not (release_of(home) / "candidate.jsonl").exists():
+        _release(home, _trained(arm, seed, home, threads), threads)
+
+
+def _fixed_gate(home: Path) -> Path:
+    """Write the gate's conditions and fix them, before anything is asked."""
+    from chaincheck.training.gate_plan import lock_path, lock_plan
+
+    plan = release_of(home) / "gate.toml"
+    if not plan.exists():
+        plan.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(plan, _GATE.encode())
+    if not lock_path(plan).exists():
+        lock_plan(plan)
+    return plan
+
+
+def _score_for_gate(plan: Path, judge: Judge, role: Any, log: Path) -> None:
+    """Record judgments that carry the gate's id; a log cut short is not left in the book."""
+    from chaincheck.training.gate_score import score_for_gate
+
+    try:
+        score_for_gate(plan, judge, role)
+    except BaseException:
+        log.unlink(missing_ok=True)
+        raise
+
+
+def _trained(arm: str, seed: int, home: Path, threads: int | None) -> Path:
+    """Train, or find trained, and keep settings and metrics; return the adapter."""
+    from chaincheck.training.recipe import load_recipe
+    from chaincheck.training.run import train
+
+    recipe = load_recipe(recipe_of(arm), {"seed": seed})
+    run = work_folder(arm, seed)
+    summary = train(_MODEL, part_of("train", home), run, recipe, threads=threads)
+    lines = (run / "metrics.jsonl").read_bytes().splitlines()
+    record = Run(
+        recipe=recipe.settings,
+        summary={**msgspec.to_builtins(summary), "adapter": f"{arm}-{seed}"},
+        metrics=[msgspec.json.decode(line) for line in lines],
+    )
+    write_bytes(_run_of(arm, seed, home), msgspec.json.encode(record) + b"\n")
+    return run / "adapter"
+
+
+def _release(home: Path, adapter: Path, threads: int | None) -> None:
+    """Merge a run into its base, with the audit, and ask the merged model under the gate."""
+    from chaincheck.models import find_model
+    from chaincheck.training.merge import merge
+    from chaincheck.training.score_drift import causal_comparison
+
+    merged = _work() / "merged"
+    report = release_of(home) / "merge.json"
+    if not report.exists():
+        if merged.exists():
+            shutil.rmtree(merged)
+        judge = _work() / f"{BASE}.toml"
+        _open(BASE, threads)
+        compare = causal_comparison(part_of("validation", home), find_model(_MODEL), adapter, judge)
+        done = merge(find_model(_MODEL), adapter, merged, compare=compare)
+        write_bytes(report, msgspec.json.encode(done.to_dict()) + b"\n")
+    candidate = _open("candidate", threads, merged=merged)
+    plan = release_of(home) / "gate.toml"
+    _score_for_gate(plan, candidate, "candidate", release_of(home) / "candidate.jsonl")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the module's own small command line and return its exit code."""
+    from tqdm import tqdm
+
+    def shown(items: Any, *, what: str, total: int | None = None) -> Iterator[Any]:
+        yield from tqdm(items, desc=what, total=total, disable=not sys.stderr.isatty())
+
+    parser = argparse.ArgumentParser(
+        prog=_COMMAND,
+        description="Train by the book's recipes and keep what the judges say, where missing.",
+    )
+    parser.add_argument(
+        "runs", nargs="*", metavar="RECIPE[:SEED]", help="recipes or single runs; all by default"
+    )
+    parser.add_argument("--out", default=str(FOLDER), help="where the records lie")
+    parser.add_argument("--threads", type=int, help="threads of the CPU")
+    given = parser.parse_args(arguments)
+    try:
+        for arm, seed in _runs(given.runs or [BASE, *ARMS]):
+            make_record(arm, seed, given.out, threads=given.threads, progress=shown)
+    except ChainCheckError as error:
+        print(f"chaincheck: error: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _runs(asked: Sequence[str]) -> list[tuple[str, int]]:
+    """Read RECIPE and RECIPE:SEED."""
+    found = []
+    for text in asked:
+        arm, mark, seed = text.partition(":")
+        if arm == BASE:
+            found.append((BASE, 0))
+            continue
+        recipe_of(arm)
+        if mark and not (seed.isdigit() and int(seed) < ARMS[arm].seeds):
+            raise UsageError(
+                f"{text!r} is no recorded run", remedy=f"Seeds of {arm}: 0 to {ARMS[arm].seeds - 1}"
+            )
+        found += [(arm, int(seed))] if mark else [(arm, one) for one in range(ARMS[arm].seeds)]
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
