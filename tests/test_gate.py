@@ -103,7 +103,7 @@ class TestOutcomes:
     def test_equal_wins_on_too_few_triplets_show_nothing(self, tmp_path: Path) -> None:
         plan = gate_folder(tmp_path, items=triplets(100))
         lock = lock_plan(plan)
-        assert "a candidate that is no better passes with 189 at least" in lock.to_text()
+        assert "a candidate no better than the base passes with 189 at least" in lock.to_text()
         score_for_gate(plan, guessing(), "base")
         score_for_gate(plan, reading(), "candidate")
         verdict = check_gate(plan)

@@ -95,7 +95,7 @@ def test_the_whole_way(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "still the base's" in captured.out
     assert "is not the base with the adapter" in captured.err
     assert main(["gate", "plan", where["gate.toml"]]) == 0
-    assert "a candidate that is no better passes with" in capsys.readouterr().out
+    assert "a candidate no better than the base passes with" in capsys.readouterr().out
     for role, judge in (("base", "base"), ("candidate", "merged")):
         told = ["--judge", str(folder / f"{judge}.toml"), "--role", role]
         assert main(["gate", "score", where["gate.toml"], *told]) == 0

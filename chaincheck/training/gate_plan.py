@@ -338,8 +338,8 @@ def _notes(plan: GatePlan, described: Sequence[Mapping[str, Any]]) -> list[str]:
             if floor <= -plan.margin:
                 notes.append(
                     f"{data.path} {variant}: with {n:,} triplets the bound of Nominal is "
-                    f"{floor:.3f} even if the two judges never differ; a candidate that is no better "
-                    f"passes with {triplets_needed(plan.margin, level=plan.level):,} at least"
+                    f"{floor:.3f} even if the two judges never differ; a candidate no better than "
+                    f"the base passes with {triplets_needed(plan.margin, level=plan.level):,} at least"
                 )
     return notes
 
