@@ -336,10 +336,11 @@ def _notes(plan: GatePlan, described: Sequence[Mapping[str, Any]]) -> list[str]:
             n = known["triplets"][variant]
             floor = paired_rate_floor(0, 0, n, (1 + plan.level) / 2)
             if floor <= -plan.margin:
+                needed = triplets_needed(plan.margin, level=plan.level)
                 notes.append(
                     f"{data.path} {variant}: with {n:,} triplets the bound of Nominal is "
                     f"{floor:.3f} even if the two judges never differ; a candidate no better than "
-                    f"the base passes with {triplets_needed(plan.margin, level=plan.level):,} at least"
+                    f"the base passes with {needed:,} at least"
                 )
     return notes
 
