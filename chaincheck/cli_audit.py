@@ -305,7 +305,7 @@ def schema(protocol: bool) -> None:
 @audit.command()
 def codes() -> None:
     """List why a replay can be refused: code, meaning, remedy."""
-    from chaincheck.adherence.refusals import CODES
+    from chaincheck.refusals import CODES
 
     for name, code in CODES.items():
         click.echo(f"{name}\n  {code.meaning}\n  {code.remedy}.")

@@ -209,7 +209,7 @@ class InvalidReplay(InputError):
 
     Args:
         problem: what is wrong, without a full stop.
-        code: the stable name of the reason; chaincheck.adherence.refusals lists them.
+        code: the stable name of the reason; chaincheck.refusals lists them.
         json_path: the place in the document, as in ``$.annotations[0].value``.
         path: the file, or the name of what was built.
         line: 1-based line number, where a file has a replay a line.

@@ -16,7 +16,6 @@ from chaincheck.adherence.encode import encode_replay
 from chaincheck.adherence.examples import claims_case
 from chaincheck.adherence.lints import lint
 from chaincheck.adherence.logic import Atom, Expression, Op, evaluate
-from chaincheck.adherence.refusals import Refusal
 from chaincheck.adherence.replay import (
     AtomDeclaration,
     Constraint,
@@ -25,10 +24,11 @@ from chaincheck.adherence.replay import (
     Recorded,
     Replay,
 )
-from chaincheck.adherence.strict_json import parse_json
 from chaincheck.adherence.wrong_turns import closed_world, without
 from chaincheck.errors import InvalidReplay
 from chaincheck.exercises import exercise
+from chaincheck.refusals import Refusal
+from chaincheck.strict_json import parse_json
 
 __all__ = ["masked_replay", "minutes_atoms", "open_replay"]
 

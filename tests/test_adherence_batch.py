@@ -21,8 +21,8 @@ from chaincheck.adherence.batch_summary import Tally
 from chaincheck.adherence.encode import replay_document
 from chaincheck.adherence.examples import CASES, chain_case, claims_case
 from chaincheck.adherence.rates import clopper_pearson
-from chaincheck.adherence.refusals import LIMITS
 from chaincheck.errors import LogInUse, UnreadableFile
+from chaincheck.refusals import LIMITS
 
 T = TypeVar("T")
 DOCUMENTS = [*(replay_document(claims_case(name)) for name in CASES), replay_document(chain_case())]

@@ -12,11 +12,11 @@ from chaincheck.adherence.audit import audit
 from chaincheck.adherence.chain_evidence import replay_of
 from chaincheck.adherence.construction import known_of
 from chaincheck.adherence.encode import replay_document
-from chaincheck.adherence.rationale import decode_rationale, reply_format
 from chaincheck.adherence.replay import Recorded
 from chaincheck.adherence.report import report_document
 from chaincheck.errors import InvalidReplay, UnjudgeableItem
 from chaincheck.items import Item, decode_item
+from chaincheck.rationale import decode_rationale, reply_format
 
 GOLDEN = Path(__file__).resolve().parents[2] / "shared" / "golden" / "adherence"
 PASSAGES = (

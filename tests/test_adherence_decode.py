@@ -19,8 +19,8 @@ from chaincheck.adherence.decode import (
 )
 from chaincheck.adherence.encode import encode_replay, protocol_document, replay_document
 from chaincheck.adherence.examples import CASES, chain_case, claims_case
-from chaincheck.adherence.refusals import CODES, LIMITS
 from chaincheck.errors import InvalidReplay, UnreadableFile
+from chaincheck.refusals import CODES, LIMITS
 
 GOLDEN = Path(__file__).resolve().parents[2] / "shared" / "golden" / "adherence"
 Document = dict[str, Any]

@@ -11,9 +11,9 @@ import pytest
 from chaincheck.adherence.audit import audit
 from chaincheck.adherence.decode import read_replay
 from chaincheck.adherence.protocols import load_protocol
-from chaincheck.adherence.refusals import LIMITS
 from chaincheck.adherence.scaffold import inspect_protocol, scaffold, scaffold_file
 from chaincheck.errors import UnreadableFile, UnwritableOutput
+from chaincheck.refusals import LIMITS
 
 
 def test_every_atom_is_unknown_and_sources_are_named_after_their_kind() -> None:

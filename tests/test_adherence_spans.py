@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from chaincheck.adherence.refusals import CODES, Refusal
 from chaincheck.adherence.replay import Span
 from chaincheck.adherence.spans import check_span, occurrences
+from chaincheck.refusals import CODES, Refusal
 
 FORMS: tuple[tuple[Literal["NFC", "NFD"], Literal["NFC", "NFD"]], ...] = (
     ("NFC", "NFD"),

@@ -11,9 +11,9 @@ import pytest
 
 from chaincheck.adherence.encode import encode_replay
 from chaincheck.adherence.examples import CASES, chain_case, claims_case
-from chaincheck.adherence.refusals import CODES
 from chaincheck.adherence.schema import protocol_schema, replay_schema
 from chaincheck.cli import main
+from chaincheck.refusals import CODES
 
 Capture = pytest.CaptureFixture[str]
 

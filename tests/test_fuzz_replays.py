@@ -22,9 +22,9 @@ from chaincheck.adherence.encode import encode_replay, replay_document
 from chaincheck.adherence.examples import CASES, chain_case
 from chaincheck.adherence.lints import lint
 from chaincheck.adherence.page import report_page
-from chaincheck.adherence.refusals import CODES
 from chaincheck.adherence.report import encode_report, report_text
 from chaincheck.errors import InvalidReplay, UsageError
+from chaincheck.refusals import CODES
 
 GOLDEN = Path(__file__).resolve().parents[2] / "shared" / "golden" / "adherence"
 COUNT = int(os.environ.get("CHAINCHECK_FUZZ_REPLAYS", "1200"))

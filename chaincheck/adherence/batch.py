@@ -22,11 +22,11 @@ from chaincheck import __version__
 from chaincheck.adherence.audit import audit
 from chaincheck.adherence.batch_summary import BatchSummary, Tally
 from chaincheck.adherence.decode import decode_replay
-from chaincheck.adherence.refusals import LIMITS
 from chaincheck.adherence.report import REPORT_SCHEMA, report_document
 from chaincheck.atomic import open_output
 from chaincheck.errors import InvalidReplay, LogInUse, PathLike, UnreadableFile, UnwritableOutput
 from chaincheck.jsonl import open_bytes
+from chaincheck.refusals import LIMITS
 
 __all__ = ["Progress", "audit_line", "audit_lines", "replay_lines"]
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from chaincheck.adherence.decode import decode_replay
 from chaincheck.adherence.encode import encode_replay, replay_document
-from chaincheck.adherence.refusals import Refusal
 from chaincheck.adherence.replay import (
     Annotation,
     Protocol,
@@ -27,8 +26,9 @@ from chaincheck.adherence.replay import (
     Verdict,
 )
 from chaincheck.adherence.spans import occurrences
-from chaincheck.adherence.strict_json import refuse_surrogates
 from chaincheck.errors import UsageError, quote
+from chaincheck.refusals import Refusal
+from chaincheck.strict_json import refuse_surrogates
 
 __all__ = ["ReplayBuilder", "locate"]
 

@@ -17,10 +17,10 @@ import msgspec
 from chaincheck.adherence.builder import ReplayBuilder
 from chaincheck.adherence.construction import gold_of, known_of, status_of
 from chaincheck.adherence.protocols import load_protocol
-from chaincheck.adherence.rationale import Hop, Quote, Rationale, decode_rationale
 from chaincheck.adherence.replay import Protocol, Recorded, Span, Value, Verdict
 from chaincheck.errors import PathLike, UnjudgeableItem
 from chaincheck.items import Item
+from chaincheck.rationale import Hop, Quote, Rationale, decode_rationale
 
 __all__ = ["begin", "protocol_of", "read_construction", "replay_of"]
 

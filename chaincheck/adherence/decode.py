@@ -1,7 +1,7 @@
 """From JSON to a replay or a protocol: strictly, and with a reason for every refusal.
 
 Nothing is repaired, guessed or ignored. What is refused and why is listed, with its code, in
-:mod:`chaincheck.adherence.refusals`.
+:mod:`chaincheck.refusals`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from typing import Any
 
 import msgspec
 
-from chaincheck.adherence.explain import explain
 from chaincheck.adherence.logic import OPERATORS, Atom, Const, Expression, Op, arity_problem
-from chaincheck.adherence.refusals import LIMITS, Refusal, Trail
 from chaincheck.adherence.replay import (
     ATOM_ID,
     Annotation,
@@ -31,9 +29,11 @@ from chaincheck.adherence.replay import (
 )
 from chaincheck.adherence.schema import ProtocolObject, ReplayObject
 from chaincheck.adherence.spans import check_span
-from chaincheck.adherence.strict_json import parse_json
 from chaincheck.errors import PathLike, UnreadableFile, quote
+from chaincheck.json_faults import explain
 from chaincheck.jsonl import open_bytes
+from chaincheck.refusals import LIMITS, Refusal, Trail
+from chaincheck.strict_json import parse_json
 
 __all__ = [
     "decode_protocol",

@@ -45,7 +45,9 @@ Role: TypeAlias = Literal["judge", "context", "procedure"]
 SourceKind: TypeAlias = Literal["protocol", "context", "question", "response", "rationale", "trace"]
 Value: TypeAlias = Literal["TRUE", "FALSE", "UNKNOWN"]
 Verdict: TypeAlias = Literal["PASS", "FAIL"]
-AtomId: TypeAlias = Annotated[str, msgspec.Meta(pattern=ATOM_ID)]
+AtomId: TypeAlias = Annotated[
+    str, msgspec.Meta(pattern=ATOM_ID, extra={"refusal": "BAD_ATOM_ID", "what": "an atom id"})
+]
 Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
 
 

@@ -14,12 +14,12 @@ from chaincheck.adherence.findings import Lint
 from chaincheck.adherence.lints import lint
 from chaincheck.adherence.logic import atoms_of
 from chaincheck.adherence.protocols import load_protocol
-from chaincheck.adherence.refusals import LIMITS
 from chaincheck.adherence.replay import Protocol, Recorded, SourceKind, Verdict
 from chaincheck.adherence.wording import plain
 from chaincheck.atomic import refuse_clashes, write_bytes
 from chaincheck.errors import PathLike, UnreadableFile
 from chaincheck.jsonl import decode_text, open_bytes
+from chaincheck.refusals import LIMITS
 
 __all__ = ["ProtocolView", "inspect_protocol", "scaffold", "scaffold_file"]
 

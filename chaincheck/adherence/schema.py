@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 
 from chaincheck.adherence.logic import OPERATORS, arity_problem
-from chaincheck.adherence.refusals import LIMITS
 from chaincheck.adherence.replay import (
     ATOM_ID,
     SCHEMA,
@@ -24,6 +23,7 @@ from chaincheck.adherence.replay import (
     SourceKind,
     Verdict,
 )
+from chaincheck.refusals import LIMITS
 
 __all__ = [
     "STATUS",
@@ -86,9 +86,17 @@ class ProtocolObject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ReplayObject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One evaluation by a judge, its protocol, and somebody's reading of it."""
 
-    schema: Literal["chaincheck.replay/1"]
+    schema: Annotated[
+        Literal["chaincheck.replay/1"],
+        msgspec.Meta(extra={"refusal": "WRONG_SCHEMA", "what": SCHEMA}),
+    ]
     id: Name
-    translation_status: Annotated[str, msgspec.Meta(pattern=STATUS)]
+    translation_status: Annotated[
+        str,
+        msgspec.Meta(
+            pattern=STATUS, extra={"refusal": "BAD_STATUS", "what": "a translation status"}
+        ),
+    ]
     sources: dict[Name, SourceObject]
     protocol: ProtocolObject
     verdict: Verdict

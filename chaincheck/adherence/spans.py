@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import unicodedata
 
-from chaincheck.adherence.refusals import Refusal, Trail
 from chaincheck.adherence.replay import Span
 from chaincheck.errors import quote
+from chaincheck.refusals import Refusal, Trail
 
 __all__ = ["check_span", "occurrences"]
 

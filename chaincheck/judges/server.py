@@ -31,6 +31,7 @@ from chaincheck.judges.server_replies import Answer, Failed, entries_of, number_
 from chaincheck.judges.server_scores import Scored, Side, Tokens, WrongLogprobs, score_of
 from chaincheck.judges.server_settings import ServerSettings, read_settings
 from chaincheck.judges.server_tokens import ids_from_server
+from chaincheck.rationale import decode_rationale
 
 if TYPE_CHECKING:
     import anyio
@@ -233,8 +234,6 @@ def _explained(answer: Answer, common: dict[str, Any]) -> Judgment:
 
     It is no error: how often a model fails to answer in the form that it was told is a finding.
     """
-    from chaincheck.adherence.rationale import decode_rationale
-
     common["raw"] = answer.text or ""
     try:
         said = decode_rationale(common["raw"])

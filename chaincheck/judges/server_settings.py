@@ -6,7 +6,7 @@
 ``model_returned``  the name that replies give it, if that is another one
 ``mode``            "top": log-probabilities of the most probable tokens; "ids": of the tokens
                     named by id (vLLM); "json": a number that the model writes; "rationale": a
-                    finding and quotes for each hop, see ``adherence.rationale``
+                    finding and quotes for each hop, see :mod:`chaincheck.rationale`
 ``api``             "chat" or "completions"
 ``prompt``          a prompt's name or file, see ``prompts``; "sufficiency" by default, "number"
                     in mode "json", "rationale" in mode "rationale"
@@ -55,6 +55,7 @@ from chaincheck.judges.prompts import Prompt, load_prompt
 from chaincheck.judges.server_address import checked_address, secret_in
 from chaincheck.judges.server_tokens import read_vocabulary
 from chaincheck.models import find_model
+from chaincheck.rationale import reply_format
 
 __all__ = ["COMMON_SPECIALS", "KEYS", "ServerSettings", "read_settings"]
 
@@ -236,8 +237,6 @@ class ServerSettings:
 def _format(mode: str) -> dict[str, Any]:
     """What the server is to hold the answer to."""
     if mode == "rationale":
-        from chaincheck.adherence.rationale import reply_format
-
         return _schema("rationale", reply_format())
     return _schema(
         "judgment",

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from chaincheck.adherence.decode import protocol_from, read_file
-from chaincheck.adherence.refusals import Refusal, Trail
 from chaincheck.adherence.replay import Protocol
-from chaincheck.adherence.strict_json import parse_json
 from chaincheck.errors import PathLike, UsageError, quote
+from chaincheck.refusals import Refusal, Trail
+from chaincheck.strict_json import parse_json
 
 __all__ = ["NAMES", "expand", "load_protocol", "needs_claims"]
 

@@ -1,4 +1,8 @@
-"""Say which rule of the schema a piece of JSON breaks, by walking its types beside it."""
+"""Say which rule of a schema a piece of JSON breaks, by walking its types beside it.
+
+A type with a code of its own for what does not fit carries it as ``extra`` of its
+``msgspec.Meta``: ``{"refusal": code, "what": ...}``, in words what belongs there.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,12 @@ from typing import Any
 
 from msgspec import inspect
 
-from chaincheck.adherence.refusals import Refusal, Trail
-from chaincheck.adherence.replay import ATOM_ID, SCHEMA
-from chaincheck.adherence.schema import STATUS
 from chaincheck.errors import quote
+from chaincheck.refusals import Refusal, Trail
 
 __all__ = ["explain"]
 
 _PLAIN = ((inspect.IntType, int, "a whole number"), (inspect.BoolType, bool, "true or false"))
-_PATTERNS = {ATOM_ID: ("BAD_ATOM_ID", "atom id"), STATUS: ("BAD_STATUS", "translation status")}
 
 
 def _name(value: Any) -> str:
@@ -44,6 +45,8 @@ def explain(value: Any, kind: type[Any], trail: Trail, fallback: str) -> Refusal
 def _fault(value: Any, kind: inspect.Type, trail: Trail) -> Refusal | None:
     """Find the first fault, depth first, in the order of the type's fields."""
     if isinstance(kind, inspect.Metadata):
+        if kind.extra and (isinstance(value, str) or isinstance(kind.type, inspect.LiteralType)):
+            return _own(value, kind.type, trail, kind.extra)
         return _fault(value, kind.type, trail)
     if isinstance(kind, inspect.UnionType):  # of a word and null: only the gold label
         return None if value is None else _fault(value, kind.types[0], trail)
@@ -108,18 +111,23 @@ def _scalar(value: Any, kind: inspect.Type, trail: Trail) -> Refusal | None:
             return _wrong(value, "a string", trail)
         if kind.min_length and not value:
             return Refusal("EMPTY", trail, "a name is empty")
-        if kind.pattern and not re.search(kind.pattern, value):
-            code, what = _PATTERNS[kind.pattern]
-            return Refusal(code, trail, f"{quote(value)} is no {what}")
     return None
+
+
+def _own(value: Any, kind: inspect.Type, trail: Trail, extra: dict[str, str]) -> Refusal | None:
+    """Find the fault of a value whose type names its own code."""
+    if isinstance(kind, inspect.StrType):
+        fits = re.search(kind.pattern or "", value) is not None
+    else:
+        fits = isinstance(kind, inspect.LiteralType) and value in kind.values
+    problem = f"{quote(value)} is not {extra['what']}"
+    return None if fits else Refusal(extra["refusal"], trail, problem)
 
 
 def _word(value: Any, allowed: Sequence[Any], trail: Trail) -> Refusal | None:
     if isinstance(value, str) and value in allowed:
         return None
     listed = " or ".join(str(word) for word in allowed)
-    if allowed == (SCHEMA,):
-        return Refusal("WRONG_SCHEMA", trail, f"this is {quote(value)}, not {SCHEMA}")
     if not isinstance(value, str):
         return _wrong(value, f"one of the words {listed}", trail)
     return Refusal("WRONG_VALUE", trail, f"{quote(value)} is not {listed}", f"Write {listed}")

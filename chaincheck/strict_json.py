@@ -10,8 +10,8 @@ import json
 import re
 from typing import Any, NoReturn
 
-from chaincheck.adherence.refusals import LIMITS, Refusal, Trail
 from chaincheck.errors import quote
+from chaincheck.refusals import LIMITS, Refusal, Trail
 
 __all__ = ["parse_json", "refuse_surrogates"]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from chaincheck.adherence.decode import decode_protocol
-from chaincheck.adherence.refusals import CODES, LIMITS, Refusal, json_path
 from chaincheck.adherence.scaffold import inspect_protocol
+from chaincheck.refusals import CODES, LIMITS, Refusal, json_path
 
 MANUAL = Path(__file__).resolve().parents[1] / "book" / "protocols.md"
 
