@@ -329,7 +329,7 @@ def lock_plan(path: PathLike) -> Lock:
 
 
 def _notes(plan: GatePlan, described: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say which condition on Nominal too few triplets can never meet."""
+    """Say which condition on Nominal only a candidate that gains triplets can meet."""
     notes = []
     for data, known in zip(plan.data, described, strict=True):
         for variant in data.not_worse:
@@ -346,7 +346,7 @@ def _notes(plan: GatePlan, described: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def triplets_needed(margin: float, *, lost: int = 0, level: float = 0.95) -> int:
-    """How many triplets a condition on Nominal needs at least to be met.
+    """How many triplets a condition on Nominal takes if the candidate gains none.
 
     Args:
         margin: how much lower than the base's the Nominal may be.
