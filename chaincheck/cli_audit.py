@@ -57,6 +57,18 @@ _claims = click.option(
 )
 
 
+def _once(claims: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """Return the claims by id, and refuse a second one of the same id."""
+    found: dict[str, str] = {}
+    for claim, statement in claims:
+        if claim in found:
+            raise UsageError(
+                f"there are two claims {quoted(claim)}", remedy="Give each claim an id of its own"
+            )
+        found[claim] = statement
+    return found
+
+
 class _WithDefault(click.Group):
     """A group whose first argument may be a file instead of a command."""
 
@@ -174,11 +186,16 @@ def batch(*, replays: str, out: str, explain: bool, level: float, json_path: str
 
     Exits with 0 if every line was audited, whatever was found, and with 2 if one was INVALID.
     """
-    from chaincheck.adherence.batch import audit_lines
+    from chaincheck.adherence.batch import audit_lines, takes_up
     from chaincheck.atomic import refuse_clashes
 
     refuse_clashes([out, None if json_path == "-" else json_path], [replays])
-    summary = audit_lines(replays, out, explain=explain, level=level, progress=_progress)
+    try:
+        summary = audit_lines(replays, out, explain=explain, level=level, progress=_progress)
+    except KeyboardInterrupt:
+        if takes_up(replays, out):
+            click.echo("What was audited is kept: the same command goes on from there.", err=True)
+        raise
     if json_path is None:
         tell(summary.to_text(), out)
     else:
@@ -210,9 +227,7 @@ def batch(*, replays: str, out: str, explain: bool, level: float, json_path: str
 @click.option(
     "--verdict",
     type=click.Choice(["PASS", "FAIL"]),
-    default="PASS",
-    show_default=True,
-    help="What the judge decided.",
+    help="What the judge decided; PASS where it is not said.",
 )
 @click.option(
     "--gold", type=click.Choice(["PASS", "FAIL"]), help="What is right; nothing is solved by it."
@@ -223,7 +238,7 @@ def new(
     protocol: str,
     claims: tuple[tuple[str, str], ...],
     replay_id: str,
-    verdict: Verdict,
+    verdict: Verdict | None,
     gold: Verdict | None,
     out: str,
     **texts: tuple[str, ...],
@@ -237,8 +252,16 @@ def new(
 
     texts["protocol"] = texts.pop("rules")
     scaffold_file(
-        out, replay_id, protocol, claims=dict(claims), texts=texts, verdict=verdict, gold=gold
+        out,
+        replay_id,
+        protocol,
+        claims=_once(claims),
+        texts=texts,
+        verdict=verdict or "PASS",
+        gold=gold,
     )
+    if verdict is None:
+        tell(f"{out}: verdict PASS, since no --verdict was given", out)
     tell(f"{out}: fill in the annotations, then: chaincheck audit {out}", out)
 
 
@@ -285,7 +308,7 @@ def protocol(name: str, claims: tuple[tuple[str, str], ...], json_path: str | No
     """
     from chaincheck.adherence.scaffold import inspect_protocol
 
-    found = inspect_protocol(name, dict(claims))
+    found = inspect_protocol(name, _once(claims))
     emit(found.to_text, found.to_json, json_path)
     if found.weaknesses:
         sys.stdout.flush()

@@ -22,7 +22,7 @@ class Limits(msgspec.Struct, frozen=True):
 
     Attributes:
         size: bytes of its JSON.
-        depth: operators and atoms on the longest way down an expression.
+        depth: operators on the longest way down an expression.
         nodes: atoms, constants and operators of all its expressions together.
         atoms: declared atoms.
     """

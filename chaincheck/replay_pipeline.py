@@ -32,7 +32,7 @@ from chaincheck.adherence.score_claims import (
     replay_of_scores,
     split_half,
 )
-from chaincheck.adherence.wording import counted
+from chaincheck.adherence.wording import counted, printable
 from chaincheck.atomic import open_output, refuse_clashes, together
 from chaincheck.errors import ForeignLog, PathLike, UsageError
 from chaincheck.items import Item, read_items
@@ -158,7 +158,7 @@ class Asked:
         if self.longer:
             longer = counted(self.longer, "item of a longer chain", "items of longer chains")
             parts.append(f"not asked about: {longer}")
-        return "\n".join([*parts, *([self.provenance] if self.provenance else [])])
+        return printable("\n".join([*parts, *([self.provenance] if self.provenance else [])]))
 
     def to_json(self) -> str:
         """The counts as JSON."""

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,8 +17,8 @@ from typing import Any, TypeVar
 import pytest
 
 from chaincheck.adherence import batch
-from chaincheck.adherence.batch import audit_line, audit_lines, replay_lines
-from chaincheck.adherence.batch_summary import Tally
+from chaincheck.adherence.batch import audit_line, audit_lines, replay_lines, takes_up
+from chaincheck.adherence.batch_summary import DIMENSIONS, Tally
 from chaincheck.adherence.encode import replay_document
 from chaincheck.adherence.examples import CASES, chain_case, claims_case
 from chaincheck.adherence.rates import clopper_pearson
@@ -224,6 +225,41 @@ def test_a_killed_process_loses_little(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert [one["id"] for one in reports(out)] == [f"r{at}" for at in range(1500)]
     assert parts(tmp_path) == []
+
+
+def test_what_cannot_be_taken_up_leaves_nothing(tmp_path: Path) -> None:
+    pipe, out = tmp_path / "pipe", tmp_path / "out.jsonl"
+    os.mkfifo(pipe)
+    raw = b"\n".join(lines(4))
+    writer = threading.Thread(target=pipe.write_bytes, args=(raw,))
+    writer.start()
+
+    def stopped(items: Iterable[Any], *, what: str, start: int = 0) -> Iterator[Any]:
+        for at, item in enumerate(items):
+            if at == 2:
+                raise KeyboardInterrupt
+            yield item
+
+    with pytest.raises(KeyboardInterrupt):
+        audit_lines(pipe, out, progress=stopped)
+    writer.join()
+    assert list(tmp_path.iterdir()) == [pipe]
+    assert not takes_up(pipe, out)
+    assert not takes_up(written(tmp_path / "in.jsonl", lines(1)), "/dev/stdout")
+    assert takes_up(tmp_path / "in.jsonl", out)
+
+
+def test_an_end_that_is_not_zero_or_one_is_not_shown_as_such(tmp_path: Path) -> None:
+    tally = Tally()
+    report: dict[str, Any] = {"overall": "SATISFIED", "gold_match": None, "overall_forced_by": []}
+    report["dimensions"] = dict.fromkeys(DIMENSIONS[1:], "VIOLATED")
+    for _ in range(100_000):
+        tally.add(report)
+    shown = tally.summary()
+    overall, verdict = (shown.rates[name] for name in ("overall", "verdict"))
+    assert 0 < overall.high < 0.0005 and 0.9995 < verdict.low < 1
+    assert "[0.000, <0.001]" in shown.to_text()
+    assert "[>0.999, 1.000]" in shown.to_text()
 
 
 def test_packed_files(tmp_path: Path) -> None:

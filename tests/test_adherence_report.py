@@ -15,8 +15,9 @@ import replays_at_random
 from chaincheck.adherence.audit import audit
 from chaincheck.adherence.decode import read_replay
 from chaincheck.adherence.examples import CASES, chain_case, claims_case
+from chaincheck.adherence.logic import Const
 from chaincheck.adherence.page import report_page
-from chaincheck.adherence.replay import Annotation, Recorded
+from chaincheck.adherence.replay import Annotation, AtomDeclaration, Recorded
 from chaincheck.adherence.report import encode_report, report_document, report_text
 
 GOLDEN = Path(__file__).resolve().parents[2] / "shared" / "golden" / "adherence"
@@ -235,6 +236,43 @@ def test_a_terminal_gets_no_control_character() -> None:
     recorded = _with(recorded, protocol=protocol)
     text = report_text(recorded, audit(recorded.replay))
     assert all(ch.isprintable() for ch in text.replace("\n", ""))
+
+
+def test_coverage_that_is_open_is_told_from_coverage_that_is_ruled_out() -> None:
+    recorded = chain_case()
+    rules = recorded.replay.protocol
+    for atom in ("j_hop1", "p_ext_stated"):
+        kept = tuple(one for one in recorded.replay.annotations if one.atom != atom)
+        other = _with(recorded, annotations=kept)
+        found = audit(other.replay)
+        for one in found.requirements:
+            if one.coverage_status != "UNKNOWN":
+                continue
+            assert one.addressed is not None
+            ruled_out = one.addressed.classification == "REFUTED"
+            said = "cannot be seen in this replay" if ruled_out else "open, both ways are possible"
+            assert f"coverage of {one.id}: {said}" in report_text(other, found)
+    refuted = msgspec.structs.replace(
+        rules,
+        requirements=tuple(
+            msgspec.structs.replace(one, addressed=Const(False)) for one in rules.requirements
+        ),
+    )
+    other = _with(recorded, protocol=refuted)
+    shown = report_text(other, audit(other.replay))
+    assert shown.count(": cannot be seen in this replay") >= len(rules.requirements)
+
+
+def test_hundreds_of_unread_atoms_fill_no_screen() -> None:
+    recorded = claims_case("A")
+    rules = recorded.replay.protocol
+    more = tuple(AtomDeclaration(f"spare{at}", "judge") for at in range(300))
+    other = _with(recorded, protocol=msgspec.structs.replace(rules, atoms=(*rules.atoms, *more)))
+    found = audit(other.replay)
+    (line,) = [one for one in report_text(other, found).splitlines() if "never annotated" in one]
+    assert len(line) < 400
+    assert line.endswith("and 280 more")
+    assert len(report_document(other, found)["unannotated"]) == 300
 
 
 def test_an_atom_that_was_read_very_often_fills_no_screen() -> None:

@@ -10,7 +10,9 @@ import pytest
 
 from chaincheck.adherence.audit import audit
 from chaincheck.adherence.decode import read_replay
+from chaincheck.adherence.page import report_page
 from chaincheck.adherence.protocols import load_protocol
+from chaincheck.adherence.report import report_text
 from chaincheck.adherence.scaffold import inspect_protocol, scaffold, scaffold_file
 from chaincheck.errors import UnreadableFile, UnwritableOutput
 from chaincheck.refusals import LIMITS
@@ -65,6 +67,48 @@ def test_what_cannot_be_a_text_is_refused(tmp_path: Path) -> None:
         make(bad)
     assert bad.read_bytes() == b"x"
     assert not out.exists()
+
+
+def test_a_replay_that_may_have_been_filled_in_is_not_written_over(tmp_path: Path) -> None:
+    text, out = tmp_path / "p.txt", tmp_path / "new.json"
+    text.write_text("x")
+
+    def make(target: Path) -> None:
+        texts = {"context": [text]}
+        scaffold_file(target, "x", "chain-evidence/1", claims={}, texts=texts, verdict="PASS")
+
+    make(out)
+    filled = out.read_text().replace("to be read", "read")
+    out.write_text(filled)
+    link = tmp_path / "link.json"
+    link.symlink_to(out)
+    for target in (out, link):
+        with pytest.raises(UnwritableOutput, match="exists already"):
+            make(target)
+    assert out.read_text() == filled
+    make(Path("/dev/null"))
+
+
+def test_every_weakness_names_what_is_weak(tmp_path: Path) -> None:
+    own = tmp_path / "own.json"
+    atoms = [{"id": "j_a", "role": "judge"}, {"id": "c_a", "role": "context"}]
+    tie = {"op": "iff", "args": [{"atom": "j_a"}, {"atom": "c_a"}]}
+    rules = {"id": "own/1", "atoms": atoms, "decision": {"atom": "j_a"}}
+    rules |= {"constraints": [{"id": "tie\x1b", "expr": tie}]}
+    rules |= {"requirements": [{"id": "nothing", "expr": {"const": True}}]}
+    own.write_text(json.dumps(rules))
+    view = inspect_protocol(own)
+    text = view.to_text()
+    assert {one.subject for one in view.weaknesses} >= {"tie\x1b", "nothing", "j_a"}
+    for one in view.weaknesses:
+        assert f"{one.code} ({one.subject.replace(chr(27), '').strip()}): " in text
+    recorded = scaffold("r", load_protocol(own), {}, verdict="PASS")
+    found = audit(recorded.replay)
+    shown, page = report_text(recorded, found), report_page(recorded, found)
+    for lint in found.lints:
+        subject = lint.subject.replace("\x1b", "")
+        assert f"{lint.code} ({subject}): " in shown
+        assert f"<code>{lint.code}</code> (<bdi>{subject}" in page
 
 
 def test_a_protocol_at_a_glance(tmp_path: Path) -> None:

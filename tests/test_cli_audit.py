@@ -213,7 +213,7 @@ def test_a_new_replay_is_unknown_until_it_is_filled_in(tmp_path: Path, capsys: C
     capsys.readouterr()
     assert "stands 2 times" in refused(["audit", "quote", str(out), "rationale", "assage"], capsys)
     assert "no source" in refused(["audit", "quote", str(out), "p9", "x"], capsys)
-    assert "no protocol 'x'" in refused([*arguments[:3], "x", "--out", str(out)], capsys)
+    assert "no protocol 'x'" in refused([*arguments[:3], "x", "--out", "x.json"], capsys)
 
 
 def test_a_template_takes_claims(tmp_path: Path, capsys: Capture) -> None:
@@ -225,6 +225,41 @@ def test_a_template_takes_claims(tmp_path: Path, capsys: Capture) -> None:
     assert main([*arguments, "--claim", "born", "she was born in Lund"]) == 0
     atoms = json.loads(out.read_text())["protocol"]["atoms"]
     assert [one["id"] for one in atoms[:2]] == ["j_born", "c_born"]
+
+
+def test_what_was_not_said_of_a_new_replay_is_said_by_it(tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "new.json"
+    arguments = ["audit", "new", "--protocol", "chain-evidence/1", "--out"]
+    assert main([*arguments, str(out)]) == 0
+    assert "verdict PASS, since no --verdict was given" in capsys.readouterr().out
+    assert "exists already" in refused([*arguments, str(out)], capsys)
+    assert main([*arguments, str(tmp_path / "2.json"), "--verdict", "FAIL"]) == 0
+    assert "--verdict" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["new", "protocol"])
+def test_a_claim_is_named_once(command: str, tmp_path: Path, capsys: Capture) -> None:
+    name = ["factual-claims/1"] if command == "protocol" else ["--protocol", "factual-claims/1"]
+    more = ["--out", str(tmp_path / "n.json")] if command == "new" else []
+    claims = ["--claim", "a", "one", "--claim", "a", "another"]
+    assert "two claims 'a'" in refused(["audit", command, *name, *claims, *more], capsys)
+    assert not (tmp_path / "n.json").exists()
+
+
+def test_an_interrupted_batch_says_how_to_go_on(
+    replays: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_bytes(b"\n".join(encode_replay(claims_case(name)) for name in CASES))
+
+    def interrupted(*_arguments: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("chaincheck.adherence.batch.audit_lines", interrupted)
+    assert main(["audit", "batch", str(source), "--out", str(out)]) == 130
+    assert "the same command goes on" in capsys.readouterr().err
+    assert main(["audit", "batch", str(source), "--out", "/dev/stdout"]) == 130
+    assert "goes on" not in capsys.readouterr().err
 
 
 def test_a_protocol_is_looked_over(tmp_path: Path, capsys: Capture) -> None:

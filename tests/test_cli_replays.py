@@ -281,6 +281,39 @@ def test_one_is_not_written_as_several_nor_several_as_one(
     assert re.findall(wrong, text) == []
 
 
+def test_a_terminal_gets_no_control_character_from_data(
+    items: list[Item], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nasty = "x\u202e\u2028\u0007"
+    rows = [
+        msgspec.structs.replace(
+            one,
+            **{key: nasty + getattr(one, key) for key in ("item_id", "pair_id", "variant")},
+        )
+        for one in items[:8]
+    ]
+    data, said, out = tmp_path / "d.jsonl", tmp_path / "said.jsonl", tmp_path / "r.jsonl"
+    write_items(data, rows)
+    replies(said, rows, B="prose")
+    told = [said.read_text(), json.dumps({"item_id": nasty, "reply": nasty}) + "\n"]
+    commands = [
+        ["replays", "--data", data, "--rationales", said, "--out", out],
+        ["claims", "--data", data, "--replays", out],
+        ["batch", out, "--out", tmp_path / "reports.jsonl"],
+        ["agreement", out, out, "--resamples", "100"],
+        ["ask", "--data", data, "--judge", "lexical", "--out", tmp_path / "asked.jsonl"],
+    ]
+    shown = ""
+    for command in commands:
+        main(["audit", *map(str, command)])
+        shown += "".join(capsys.readouterr())
+    said.write_text("".join(told))
+    assert main(["audit", *map(str, commands[0])]) == 2
+    shown += "".join(capsys.readouterr())
+    assert nasty[0] + " " in shown
+    assert all(ch == "\n" or ch.isprintable() for ch in shown)
+
+
 def test_claims_refuse_replays_of_other_data(
     items: list[Item], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,7 +21,7 @@ from chaincheck.adherence.decode import decode_replay
 from chaincheck.adherence.krippendorff import alpha, alpha_of_tables
 from chaincheck.adherence.rates import clopper_pearson
 from chaincheck.adherence.replay import Annotation, Recorded, Replay, Role, Span
-from chaincheck.adherence.wording import counted
+from chaincheck.adherence.wording import counted, printable
 from chaincheck.errors import InputError, PathLike, UsageError, quote
 from chaincheck.intervals import FloatArray
 
@@ -152,7 +152,7 @@ class Agreement(msgspec.Struct, frozen=True):
             f"overall status: the same for {status.same} of {status.replays} "
             f"[{status.low:.3f}, {status.high:.3f}], alpha {_shown(status.alpha)}"
         )
-        return "\n".join([*parts, _LEGEND])
+        return printable("\n".join([*parts, _LEGEND]))
 
 
 def _shown(value: float | None) -> str:

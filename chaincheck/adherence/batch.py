@@ -28,7 +28,7 @@ from chaincheck.errors import InvalidReplay, LogInUse, PathLike, UnreadableFile,
 from chaincheck.jsonl import open_bytes
 from chaincheck.refusals import LIMITS
 
-__all__ = ["Progress", "audit_line", "audit_lines", "replay_lines"]
+__all__ = ["Progress", "audit_line", "audit_lines", "replay_lines", "takes_up"]
 
 _T = TypeVar("_T")
 _CHUNK = 2**20
@@ -176,24 +176,26 @@ def _from(lines: Iterator[tuple[int, bytes]], done: int) -> Iterator[tuple[int, 
             yield line
 
 
-def _part_path(path: PathLike, out: PathLike, explain: bool) -> Path | None:
-    """Name the partial file after all that decides what is in it; None beside a pipe."""
+def takes_up(path: PathLike, out: PathLike) -> bool:
+    """Whether an interrupted audit of a file can be taken up: neither end of it is a pipe."""
     if Path(out).absolute().as_posix().startswith(("/dev/", "/proc/")):
+        return False
+    target = Path(os.path.realpath(out))
+    return Path(path).is_file() and (target.is_file() or not target.exists())
+
+
+def _part_path(path: PathLike, out: PathLike, explain: bool) -> Path | None:
+    """Name the partial file after all that decides what is in it; None where none is taken up."""
+    if not takes_up(path, out):
         return None
     target = Path(os.path.realpath(out))
-    if target.exists() and not target.is_file():
-        return None
     digest = hashlib.sha256(f"{REPORT_SCHEMA} {__version__} {explain}".encode())
-    source = Path(path)
-    if source.is_file():
-        try:
-            with source.open("rb") as file:
-                while chunk := file.read(_CHUNK):
-                    digest.update(chunk)
-        except OSError as cause:
-            raise UnreadableFile(f"cannot be read: {cause.strerror}", path=path) from None
-    else:  # a pipe, which can be read but once: nothing to take up
-        digest.update(os.urandom(16))
+    try:
+        with Path(path).open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    except OSError as cause:
+        raise UnreadableFile(f"cannot be read: {cause.strerror}", path=path) from None
     return target.parent / f".{target.name[:80]}.{digest.hexdigest()[:16]}.part"
 
 

@@ -10,7 +10,7 @@ import msgspec
 from tabulate import tabulate
 
 from chaincheck.adherence.rates import Rate, rate
-from chaincheck.adherence.wording import counted
+from chaincheck.adherence.wording import counted, printable
 
 __all__ = ["DIMENSIONS", "BatchSummary", "Tally"]
 
@@ -69,7 +69,7 @@ class BatchSummary(msgspec.Struct, frozen=True):
         for name, found in self.rates.items():
             counts = [self.statuses[name].get(status, 0) for status in _STATUSES]
             share = "–" if found.estimate is None else f"{found.estimate:.3f}"
-            interval = f"[{found.low:.3f}, {found.high:.3f}]"
+            interval = f"[{_end(found.low)}, {_end(found.high)}]"
             bounds = f"[{found.least:.3f}, {found.most:.3f}]"
             rows.append((name, *counts, share, interval, bounds))
         level = f"{next(iter(self.rates.values())).level:.4g}"
@@ -89,7 +89,14 @@ class BatchSummary(msgspec.Struct, frozen=True):
             parts.append(f"  line {line}: {code} at {place}")
         if self.invalid > len(self.invalid_lines):
             parts.append(f"  and {self.invalid - len(self.invalid_lines)} more")
-        return "\n".join(parts)
+        return printable("\n".join(parts))
+
+
+def _end(value: float) -> str:
+    """Write an end of an interval, never as 0 or 1 where it is not."""
+    if 0 < value < 0.0005:
+        return "<0.001"
+    return ">0.999" if 0.9995 <= value < 1 else f"{value:.3f}"
 
 
 class Tally:

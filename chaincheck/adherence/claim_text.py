@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tabulate import tabulate
 
 from chaincheck.adherence.shares import Share
-from chaincheck.adherence.wording import counted
+from chaincheck.adherence.wording import counted, printable
 from chaincheck.intervals import Interval
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def claims_text(report: ClaimReport) -> str:
     if report.joined:
         parts.append(_joined(report.joined))
     signs = "\n".join(map(_wrapped, _SIGNS))
-    return "\n\n".join([*parts, signs, "\n".join(_intervals(report))])
+    return printable("\n\n".join([*parts, signs, "\n".join(_intervals(report))]))
 
 
 def _cells(rows: Iterable[CellRates]) -> str:

@@ -10,13 +10,13 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
-from chaincheck.adherence.findings import Audit, Conflict, Finding, Witness
+from chaincheck.adherence.findings import Audit, Conflict, Finding, Lint, Witness
 from chaincheck.adherence.highlights import reference, source_section
 from chaincheck.adherence.legend import legend
 from chaincheck.adherence.markup import attribute, element, show, table
 from chaincheck.adherence.page_style import STYLE
 from chaincheck.adherence.replay import Annotation, Recorded, Replay, Span
-from chaincheck.adherence.wording import because, open_reason
+from chaincheck.adherence.wording import because, no_flip, open_reason
 
 __all__ = ["report_page"]
 
@@ -63,8 +63,13 @@ def _sections(recorded: Recorded, audit: Audit) -> Iterator[str]:
     yield _listed("Notes", _notes(audit))
     yield _listed(
         "Weaknesses of the protocol",
-        (f"{element('code', show(one.code))} {show(one.message)}" for one in audit.lints),
+        map(_weakness, audit.lints),
     )
+
+
+def _weakness(lint: Lint) -> str:
+    subject = element("bdi", show(lint.subject))
+    return f"{element('code', show(lint.code))} ({subject}): {show(lint.message)}."
 
 
 def _legend(audit: Audit, said: str) -> str:
@@ -265,8 +270,8 @@ def _distance(replay: Replay, audit: Audit) -> str:
         )
     elif radius is not None:
         items.append(
-            f"No change of the overall status by turning annotations was found: "
-            f"{show(radius.reason or 'none')}."
+            "Turning annotations from TRUE to FALSE or back, to change the overall status: "
+            f"{no_flip(radius)}."
         )
     return _listed("How firm this is", items)
 

@@ -17,7 +17,7 @@ from chaincheck.adherence.claims import read_claims
 from chaincheck.adherence.decode import decode_replay
 from chaincheck.adherence.encode import encode_replay
 from chaincheck.adherence.replay import Recorded
-from chaincheck.adherence.wording import counted
+from chaincheck.adherence.wording import counted, printable
 from chaincheck.atomic import open_output
 from chaincheck.errors import (
     BrokenLine,
@@ -95,10 +95,11 @@ class Made:
         parts += [f"  {code}: {count}" for code, count in self.codes.items()]
         for one in self.refused[:_MOST_SHOWN]:
             where = "" if one.line is None else f"line {one.line}, "
-            parts.append(f"  {where}item {one.item_id}: {one.code} at {one.path}: {one.problem}")
+            item = quote(one.item_id)
+            parts.append(f"  {where}item {item}: {one.code} at {one.path}: {one.problem}")
         if len(self.refused) > _MOST_SHOWN:
             parts.append(f"  and {len(self.refused) - _MOST_SHOWN} more")
-        return "\n".join(parts)
+        return printable("\n".join(parts))
 
     def to_json(self) -> str:
         """Everything, the first 20 INVALID replies in full."""

@@ -16,12 +16,21 @@ from tabulate import tabulate
 from chaincheck.adherence.findings import Audit, Conflict, Finding, Witness
 from chaincheck.adherence.legend import legend
 from chaincheck.adherence.replay import Recorded, Replay, Span
-from chaincheck.adherence.wording import because, counted, open_reason, plain
+from chaincheck.adherence.wording import (
+    because,
+    counted,
+    no_flip,
+    open_reason,
+    plain,
+    uncovered,
+    weakness,
+)
 
 __all__ = ["REPORT_SCHEMA", "encode_report", "report_document", "report_text"]
 
 REPORT_SCHEMA = "chaincheck.report/1"
 _MOST_SHOWN = 4
+_MOST_ATOMS = 20
 _SETTLE = "What would settle the verdict"
 _RADIUS = "How far the status is from changing"
 
@@ -126,7 +135,7 @@ def _lines(recorded: Recorded, audit: Audit) -> Iterator[str]:
         ("Notes", _notes(audit)),
         (
             "Weaknesses of the protocol",
-            (f"{one.code}: {plain(one.message)}" for one in audit.lints),
+            map(weakness, audit.lints),
         ),
     ):
         shown = [f"  {line}" for line in lines]
@@ -179,7 +188,7 @@ def _open(audit: Audit) -> Iterator[str]:
             yield f"requirement {plain(one.id)}: {open_reason(one.met, one.detail)}"
             yield from _witnesses("met", one.met)
         if one.coverage_status == "UNKNOWN":
-            yield f"coverage of {plain(one.id)}: cannot be seen, or not decided"
+            yield f"coverage of {plain(one.id)}: {uncovered(one.addressed)}"
     for pair in audit.grounding:
         if pair.status == "UNKNOWN":
             yield f"{pair.judge} against {pair.context}: {open_reason(pair.agree, None)}"
@@ -231,11 +240,7 @@ def _radius(replay: Replay, audit: Audit) -> Iterator[str]:
     if audit.radius is None:
         return
     if audit.radius.flips is None:
-        if not audit.radius.searched and audit.radius.reason == "none":
-            yield "no annotation is TRUE or FALSE yet, so there is none to turn round"
-        else:
-            most = counted(audit.radius.searched, "annotation")
-            yield f"no set of up to {most} changes it"
+        yield no_flip(audit.radius)
         return
     names = ", ".join(
         f"{replay.annotations[at].atom} (annotation {at + 1})" for at in audit.radius.annotations
@@ -248,4 +253,6 @@ def _radius(replay: Replay, audit: Audit) -> Iterator[str]:
 def _notes(audit: Audit) -> Iterator[str]:
     yield from map(plain, audit.notes)
     if audit.unannotated:
-        yield f"never annotated, so UNKNOWN: {', '.join(audit.unannotated)}"
+        rest = len(audit.unannotated) - _MOST_ATOMS
+        named = ", ".join(audit.unannotated[:_MOST_ATOMS])
+        yield f"never annotated, so UNKNOWN: {named}" + (f", and {rest} more" if rest > 0 else "")

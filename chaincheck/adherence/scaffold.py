@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import cast
 
 import msgspec
@@ -15,9 +16,9 @@ from chaincheck.adherence.lints import lint
 from chaincheck.adherence.logic import atoms_of
 from chaincheck.adherence.protocols import load_protocol
 from chaincheck.adherence.replay import Protocol, Recorded, SourceKind, Verdict
-from chaincheck.adherence.wording import plain
+from chaincheck.adherence.wording import plain, weakness
 from chaincheck.atomic import refuse_clashes, write_bytes
-from chaincheck.errors import PathLike, UnreadableFile
+from chaincheck.errors import PathLike, UnreadableFile, UnwritableOutput
 from chaincheck.jsonl import decode_text, open_bytes
 from chaincheck.refusals import LIMITS
 
@@ -82,9 +83,12 @@ def scaffold_file(
         UnreadableFile: a text cannot be read, or is not UTF-8.
         UsageError: there is no such protocol.
         InvalidReplay: the protocol, or the replay, breaks a rule.
-        UnwritableOutput: the output cannot be written, or is one of the inputs.
+        UnwritableOutput: the output cannot be written, is one of the inputs, or exists: what
+            somebody filled in is not written over.
     """
     refuse_clashes([out], [path for several in texts.values() for path in several])
+    if Path(out).is_file():
+        raise UnwritableOutput(out, "it exists already, and somebody may have filled it in")
     rules = load_protocol(protocol, claims or None)
     read = {
         cast(SourceKind, kind): [_text(path) for path in several]
@@ -141,7 +145,7 @@ class ProtocolView(msgspec.Struct, frozen=True):
         rows += [("constraints", self.constraints), ("requirements", self.requirements)]
         rows += [("grounding pairs", self.pairs)]
         parts = [head, "", tabulate(rows, tablefmt="plain"), ""]
-        parts += [f"weakness: {one.code}: {plain(one.message)}" for one in self.weaknesses]
+        parts += [f"weakness: {weakness(one)}" for one in self.weaknesses]
         if not self.weaknesses:
             parts.append("no weakness found")
         return "\n".join(parts)

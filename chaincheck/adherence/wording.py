@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chaincheck.adherence.findings import Audit, Finding, Status
+from chaincheck.adherence.findings import Audit, Finding, FlipRadius, Lint, Status
 from chaincheck.adherence.logic import Atom, Const, Expression, postorder
 
-__all__ = ["because", "counted", "formula", "open_reason", "plain"]
+__all__ = ["because", "counted", "formula", "no_flip", "open_reason", "plain", "printable",
+           "uncovered", "weakness"]  # fmt: skip
 
 _VERDICT = {
     "ENTAILED": "{0} follows from the annotations and the protocol",
@@ -36,6 +37,19 @@ def plain(text: str) -> str:
     """
     folded = "".join(ch if ch.isprintable() else " " for ch in text)
     return " ".join(folded.split())
+
+
+def printable(text: str) -> str:
+    """Make a text of several lines safe for a terminal: all else that is not printable is a space.
+
+    Tables keep their columns, since no character is dropped.
+    """
+    return "".join(ch if ch == "\n" or ch.isprintable() else " " for ch in text)
+
+
+def weakness(lint: Lint) -> str:
+    """Name a weakness of a protocol, what is weak, and why."""
+    return f"{lint.code} ({plain(lint.subject)}): {plain(lint.message)}"
 
 
 def counted(count: int, what: str, several: str | None = None) -> str:
@@ -78,6 +92,38 @@ def open_reason(finding: Finding, detail: str | None) -> str:
     if detail is not None:
         return _DETAIL[detail]
     return _OPEN.get(finding.classification, finding.classification)
+
+
+def no_flip(radius: FlipRadius) -> str:
+    """Say why no set of annotations was found that changes the overall status.
+
+    Args:
+        radius: one without ``flips``.
+    """
+    tried = f"no set of up to {counted(radius.searched, 'annotation')} changes it"
+    if radius.reason == "none":
+        if not radius.searched:
+            return "no annotation is TRUE or FALSE yet, so there is none to turn round"
+        return "no set of annotations changes it"
+    if radius.reason == "undecided":
+        limit = "a check reached its limit"
+        return (
+            f"{tried}; of more it is not known: {limit}"
+            if radius.searched
+            else (f"not known: {limit}")
+        )
+    return tried if radius.searched else "not known: too many sets to try"
+
+
+def uncovered(addressed: Finding | None) -> str:
+    """Say why it does not follow that one can see whether a requirement is met.
+
+    Args:
+        addressed: its coverage against the evidence.
+    """
+    if addressed is not None and addressed.classification == "REFUTED":
+        return _DETAIL["not_observable"]
+    return "open" if addressed is None else open_reason(addressed, None)
 
 
 def because(audit: Audit, dimension: str) -> str:
