@@ -40,6 +40,7 @@ __all__ = [
     "RELEASED",
     "Arm",
     "Run",
+    "asked_items",
     "draw_triplets",
     "log_of",
     "main",
@@ -250,6 +251,9 @@ def _open(
         "model": _MODEL if merged is None else str(merged),
         "dtype": _DTYPE,
         "prompt": "brief",
+        # The loss knows only the odds of yes against no: how much the two have together is free,
+        # and it falls.
+        "minimum_mass": 0.0,
         "name": name,
         **({} if adapter is None else {"adapter": str(adapter)}),
         **({} if threads is None else {"threads": threads}),
@@ -276,11 +280,11 @@ def _ask(judge: Judge, items: Sequence[Item], packed: Path, progress: Any) -> No
     plain.unlink()
 
 
-def _cells(part: str, home: Path) -> list[Item]:
+def asked_items(part: str, folder: PathLike = FOLDER) -> list[Item]:
     """What is asked about a part: A, B and D; of the validation triplets no decoys."""
     return [
         triplet.cells[cell]
-        for triplet in read_triplets(part_of(part, home))
+        for triplet in read_triplets(part_of(part, folder))
         if part == "test" or triplet.variant != "decoy"
         for cell in "ABD"
     ]
@@ -329,7 +333,7 @@ def make_record(
             if arm == BASE and part == "test":
                 _score_for_gate(gate, judge, "base", log)
             else:
-                _ask(judge, _cells(part, home), log, progress)
+                _ask(judge, asked_items(part, home), log, progress)
     if (arm, seed) == RELEASED and not (release_of(home) / "candidate.jsonl").exists():
         _release(home, _trained(arm, seed, home, threads), threads)
 
@@ -391,7 +395,8 @@ def _release(home: Path, adapter: Path, threads: int | None) -> None:
         _open(BASE, threads)
         compare = causal_comparison(part_of("validation", home), find_model(_MODEL), adapter, judge)
         done = merge(find_model(_MODEL), adapter, merged, compare=compare)
-        write_bytes(report, msgspec.json.encode(done.to_dict()) + b"\n")
+        kept = {**done.to_dict(), "out": merged.name}  # where it lies on this machine is left out
+        write_bytes(report, msgspec.json.encode(kept) + b"\n")
     candidate = _open("candidate", threads, merged=merged)
     plan = release_of(home) / "gate.toml"
     _score_for_gate(plan, candidate, "candidate", release_of(home) / "candidate.jsonl")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaincheck.errors import UsageError
-from chaincheck.items import group_triplets
+from chaincheck.items import Triplet, group_triplets
 from chaincheck.training.examples import Example, collate, draw, run_order
 from chaincheck.training.recipe import read_recipe
 
@@ -76,3 +76,26 @@ def test_a_batch_holds_the_cells_one_after_another() -> None:
     assert batch["input_ids"].tolist() == [[5, 6, 0], [1, 0, 0], [7, 8, 9], [2, 3, 0]]
     assert batch["last"].tolist() == [1, 0, 2, 1]
     assert batch["members"] == ["p real", "r fict"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_later_variants_come_last_in_each_pass_and_are_shuffled_all_the_same(seed: int) -> None:
+    rows = [
+        Triplet(pair_id=f"p{number}", variant=variant, cells={})
+        for number in range(6)
+        for variant in ("real", "decoy", "fict")
+    ]
+    recipe = read_recipe({"later": ["decoy"], "passes": 2, "batch": 1})
+    order = run_order(range(18), recipe, np.random.default_rng(seed), rows)
+    assert [rows[place].variant == "decoy" for place in order] == ([False] * 12 + [True] * 6) * 2
+    assert order[:18] != order[18:]
+    plain = run_order(
+        range(18), read_recipe({"passes": 2, "batch": 1}), np.random.default_rng(seed), rows
+    )
+    for start in (0, 18):
+        for late in (False, True):
+            parts = [
+                [place for place in some if (rows[place].variant == "decoy") == late]
+                for some in (order[start : start + 18], plain[start : start + 18])
+            ]
+            assert parts[0] == parts[1]

@@ -62,6 +62,7 @@ def test_every_setting_changes_the_hash() -> None:
         {"objective": "nominal", "broken": "C"},
         {"mix": {"real": 1.0}},
         {"triplets": 9},
+        {"later": ["decoy"]},
         {"passes": 2},
         {"batch": 5},
         {"accumulation": 2},

@@ -73,17 +73,31 @@ def draw(triplets: Sequence[Triplet], recipe: Recipe, generator: np.random.Gener
     return sorted(chosen)
 
 
-def run_order(chosen: Sequence[int], recipe: Recipe, generator: np.random.Generator) -> list[int]:
+def run_order(
+    chosen: Sequence[int],
+    recipe: Recipe,
+    generator: np.random.Generator,
+    triplets: Sequence[Triplet] = (),
+) -> list[int]:
     """Order the triplets of all passes; what fills no whole step at the end is left out.
 
     Whole steps only, so that two batches accumulated are exactly one of twice the size.
+
+    Args:
+        chosen: indices of triplets.
+        recipe: ``passes``, the size of a step, and ``later``.
+        generator: of the order.
+        triplets: all there are; needed for ``later``.
 
     Raises:
         UsageError: there are fewer triplets than one step takes.
     """
     order: list[int] = []
     for _ in range(recipe.passes):
-        order += generator.permutation(np.asarray(chosen, dtype=np.int64)).tolist()
+        drawn = generator.permutation(np.asarray(chosen, dtype=np.int64)).tolist()
+        if recipe.later:  # a stable sort: within either part the order is the one that was drawn
+            drawn.sort(key=lambda place: triplets[place].variant in recipe.later)
+        order += drawn
     step = recipe.batch * recipe.accumulation
     if len(order) < step:
         raise UsageError(

@@ -67,6 +67,8 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         mix: how many triplets of each variant are taken for one of the others; a variant that is
             not named is not used. Empty takes every triplet of the file.
         triplets: at most this many triplets a pass; 0 takes all.
+        later: variants whose triplets come after those of all others in each pass: what is
+            harder to learn is learned sooner by a model that has learned the easier.
         passes: how often each triplet is seen.
         batch: triplets that are computed at once on one device.
         accumulation: batches that make one step.
@@ -91,6 +93,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     broken: Literal["D", "C"] = "D"
     mix: dict[str, float] = {}
     triplets: int = 0
+    later: tuple[str, ...] = ()
     passes: int = 1
     batch: int = 4
     accumulation: int = 1
@@ -257,9 +260,10 @@ def _problem(recipe: Recipe) -> str | None:
         return problem
     if recipe.warmup > 1 or recipe.lora.dropout >= 1:
         return "warmup is a share of the steps, at most 1, and lora.dropout is below 1"
-    for name in recipe.mix:
-        if name not in VARIANTS:
-            return f"mix.{name} is no variant; {nearest(name, VARIANTS)}"
+    for key, names in (("mix.", recipe.mix), ("later: ", recipe.later)):
+        for name in names:
+            if name not in VARIANTS:
+                return f"{key}{name} is no variant; {nearest(name, VARIANTS)}"
     if recipe.mix and not any(recipe.mix.values()):
         return "mix leaves no triplet"
     return _objective_problem(recipe)

@@ -195,7 +195,7 @@ class _Run:
         )
         render = Renderer(self.loaded.tokenizer, prompt, where=self.loaded.where)
         generator = np.random.default_rng(self.recipe.seed)
-        order = run_order(draw(triplets, self.recipe, generator), self.recipe, generator)
+        order = run_order(draw(triplets, self.recipe, generator), self.recipe, generator, triplets)
         known = self._encoded([triplets[place] for place in sorted(set(order))], render, data)
         by_place = dict(zip(sorted(set(order)), known, strict=True))
         checked = self._encoded(held_out, render, validation or data, cells=("A", "B", "D"))

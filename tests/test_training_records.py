@@ -1,0 +1,165 @@
+"""The recorded training runs: what the book holds, and that one command makes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chaincheck import training_records
+from chaincheck.errors import UnreadableFile, UsageError
+from chaincheck.items import Triplet, read_triplets
+from chaincheck.judges.record import RecordedJudge
+from chaincheck.splits import groups
+from chaincheck.training.gate import check_gate
+from chaincheck.training.recipe import load_recipe
+from chaincheck.training_records import (
+    ARMS,
+    BASE,
+    FOLDER,
+    PARTS,
+    RELEASED,
+    Arm,
+    asked_items,
+    log_of,
+    main,
+    part_of,
+    read_run,
+    recipe_of,
+    recorded_seeds,
+    release_of,
+    run_judge,
+)
+
+RECORDED = [(arm, seed) for arm in ARMS for seed in recorded_seeds(arm, FOLDER, ARMS[arm].parts[0])]
+
+
+class TestTheBook:
+    """What lies below ``book/records/training``."""
+
+    def test_the_parts_share_no_bridge_and_no_step(self) -> None:
+        parts = {part: read_triplets(part_of(part), cells=("A", "B", "D", "C")) for part in PARTS}
+        rows = [triplet for found in parts.values() for triplet in found]
+        home = {id(triplet): part for part, found in parts.items() for triplet in found}
+        for group in groups(rows, by_head=True):
+            assert len({home[id(triplet)] for triplet in group}) == 1
+
+    def test_questions_that_share_a_head_share_their_bridge(self) -> None:
+        """So intervals that resample bridges resample heads whole."""
+
+        def head(triplet: Triplet) -> str:
+            item = triplet.cells["A"]
+            return item.passages[item.earlier_support[0]]
+
+        for part in PARTS:
+            bridges: dict[str, set[str | None]] = {}
+            for triplet in read_triplets(part_of(part)):
+                bridges.setdefault(head(triplet), set()).add(triplet.cells["A"].bridge)
+            assert {len(found) for found in bridges.values()} == {1}
+
+    @pytest.mark.parametrize("arm", ARMS)
+    def test_each_recipe_can_be_read_and_differs_from_every_other(self, arm: str) -> None:
+        recipe = load_recipe(recipe_of(arm))
+        assert [load_recipe(recipe_of(other)) for other in ARMS].count(recipe) == 1
+
+    @pytest.mark.parametrize(("arm", "seed"), RECORDED)
+    def test_each_run_is_whole_and_by_the_recipe_of_today(self, arm: str, seed: int) -> None:
+        run = read_run(arm, seed)
+        assert run.recipe == load_recipe(recipe_of(arm), {"seed": seed}).settings
+        assert run.summary["steps"][0] == run.summary["steps"][1] == run.metrics[-2]["step"]
+        for part in ARMS[arm].parts:
+            judge = run_judge(arm, seed, part=part)
+            assert judge.missing(asked_items(part)) == []
+            assert judge.instrument["model"]["adapter"]["weights"]
+            # Runs differ in their weights and in nothing else.
+            base = run_judge(BASE, part=part).instrument
+            assert {**base, "model": None} == {**judge.instrument, "model": None}
+
+    def test_no_two_runs_gave_the_same_weights(self) -> None:
+        weights = [
+            run_judge(arm, seed, part=ARMS[arm].parts[0]).instrument["model"]["adapter"]["weights"]
+            for arm, seed in RECORDED
+        ]
+        assert len(set(weights)) == len(weights)
+
+    def test_the_gate_was_fixed_before_anything_was_scored(self) -> None:
+        if not (release_of() / "candidate.jsonl").exists():
+            pytest.skip("no release is recorded")
+        verdict = check_gate(release_of() / "gate.toml")
+        assert {one.passed for one in verdict.conditions} <= {True, False}
+
+    def test_no_file_is_large(self) -> None:
+        files = [path for path in FOLDER.rglob("*") if path.is_file()]
+        assert max(path.stat().st_size for path in files) < 1_000_000
+
+
+def test_a_run_is_recorded_released_and_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="the extra 'judges' is not installed")
+    pytest.importorskip("peft", reason="the extra 'training' is not installed")
+    import tiny_language_models as tiny
+    import training_worlds
+
+    tiny.save(tmp_path / "tiny", "qwen3", chat=tiny.CHAT)
+    monkeypatch.setenv("CHAINCHECK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(training_records, "_MODEL", str(tmp_path / "tiny"))
+    monkeypatch.setattr(training_records, "_BOOK", tmp_path)
+    monkeypatch.setattr(training_records, "ARMS", {"mine": Arm(1, "x", ("test", "validation"))})
+    monkeypatch.setattr(training_records, "RELEASED", ("mine", 0))
+    (tmp_path / "recipes").mkdir()
+    (tmp_path / "recipes" / "mine.toml").write_text(
+        'prompt = "brief"\nbatch = 2\ntriplets = 4\ndtype = "float32"\n[lora]\nrank = 2\n', "utf-8"
+    )
+    home = tmp_path / "records"
+    home.mkdir()
+    variants = ("real", "fict", "decoy")
+    for part, start in zip(PARTS, (0, 20, 40), strict=True):
+        training_worlds.write(part_of(part, home), 3, start=start, variants=variants)
+    arguments = ["base", "mine:0", "--out", str(home), "--threads", "1"]
+    assert main(arguments) == 0
+    made = {path: path.stat().st_mtime_ns for path in home.rglob("*") if path.is_file()}
+    assert {path.name for path in made} == {
+        *("train.jsonl.gz", "validation.jsonl.gz", "test.jsonl.gz"),
+        *("base.validation.jsonl.gz", "base.jsonl", "candidate.jsonl"),
+        *("gate.toml", "gate.lock.json", "merge.json"),
+        *("mine-0.jsonl.gz", "mine-0.validation.jsonl.gz", "mine-0.run.json.gz"),
+    }
+    for part in ("test", "validation"):
+        assert RecordedJudge(log_of("mine", 0, home, part)).missing(asked_items(part, home)) == []
+    assert {item.variant for item in asked_items("validation", home)} == {"real", "fict"}
+    assert read_run("mine", 0, home).summary["steps"] == [2, 2]
+    assert not check_gate(release_of(home) / "gate.toml").passed
+    # Nothing is left to be done, and what was lost is made anew without training again.
+    assert main(arguments) == 0
+    assert {path: path.stat().st_mtime_ns for path in home.rglob("*") if path.is_file()} == made
+    log_of("mine", 0, home).unlink()
+    assert main(arguments) == 0
+    assert log_of("mine", 0, home).exists()
+    text = "".join(path.read_bytes().decode("latin-1") for path in made if path.suffix != ".gz")
+    assert str(tmp_path) not in text, "no path of a machine"
+
+
+class TestMistakes:
+    def test_an_unknown_recipe_or_seed_is_named(self, capsys: pytest.CaptureFixture[str]) -> None:
+        for text in ("nominl", "triplet:x", "triplet:99", "triplet:"):
+            assert main([text]) == 2
+            assert "triplet" in capsys.readouterr().err
+        with pytest.raises(UsageError):
+            recipe_of("../x")
+
+    def test_a_record_that_is_not_there_says_what_makes_it(self, tmp_path: Path) -> None:
+        with pytest.raises(UnreadableFile):
+            run_judge("triplet", 0, tmp_path)
+        with pytest.raises(UnreadableFile):
+            read_run("triplet", 0, tmp_path)
+
+    def test_a_record_of_settings_that_is_none_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "triplet-0.run.json.gz").write_bytes(b"{}")
+        with pytest.raises(UnreadableFile, match=r"triplet-0\.run"):
+            read_run("triplet", 0, tmp_path)
+
+
+def test_the_released_run_is_a_recorded_one() -> None:
+    arm, seed = RELEASED
+    assert seed < ARMS[arm].seeds
