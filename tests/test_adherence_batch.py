@@ -19,7 +19,7 @@ import pytest
 from chaincheck.adherence import batch
 from chaincheck.adherence.batch import audit_line, audit_lines, replay_lines, takes_up
 from chaincheck.adherence.batch_summary import DIMENSIONS, Tally
-from chaincheck.adherence.encode import replay_document
+from chaincheck.adherence.encode import encode_replay, replay_document
 from chaincheck.adherence.examples import CASES, chain_case, claims_case
 from chaincheck.adherence.rates import clopper_pearson
 from chaincheck.errors import LogInUse, UnreadableFile
@@ -203,6 +203,7 @@ def test_two_processes_do_not_write_one_file(tmp_path: Path) -> None:
     def meddling(items: Iterable[T], *, what: str, start: int = 0) -> Iterator[T]:
         with pytest.raises(LogInUse):
             audit_lines(source, out)
+        assert len(parts(tmp_path)) == 1, "it is left to the one that writes it"
         yield from items
 
     assert audit_lines(source, out, progress=meddling).audited == 3
@@ -262,6 +263,39 @@ def test_an_end_that_is_not_zero_or_one_is_not_shown_as_such(tmp_path: Path) -> 
     assert "[>0.999, 1.000]" in shown.to_text()
 
 
+@pytest.mark.parametrize("head", [b"", b"\n \n"])
+def test_a_replay_over_several_lines_is_told_from_broken_lines(tmp_path: Path, head: bytes) -> None:
+    spread = encode_replay(claims_case("A"), indent=1)
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(head + spread + b"\n" + spread)
+    with pytest.raises(
+        UnreadableFile, match=r"over several lines.*json\.tool --no-indent"
+    ) as found:
+        audit_lines(source, tmp_path / "out.jsonl")
+    assert str(source) in str(found.value)
+    assert parts(tmp_path) == []
+    done = subprocess.run(
+        [sys.executable, "-m", "json.tool", "--no-indent"],
+        input=spread, capture_output=True, check=True,
+    )  # fmt: skip
+    source.write_bytes(done.stdout)
+    assert audit_lines(source, tmp_path / "out.jsonl").audited == 1
+
+
+@pytest.mark.parametrize("rest", [b"", b"{", b"[", b"x"])
+def test_a_first_line_that_is_broken_costs_its_neighbors_nothing(
+    tmp_path: Path, rest: bytes
+) -> None:
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_bytes(b"\n".join([b"{", rest, *lines(2)]))
+    audit_lines(source, out)
+    broken = ["INVALID"] * (2 if rest else 1)
+    assert [one["overall"] for one in reports(out)] == [*broken, "SATISFIED", "VIOLATED"]
+    assert [one.get("line") for one in reports(out)][: len(broken)] == [1, 2][: len(broken)]
+    source.write_bytes(b"{")
+    assert audit_lines(source, out).invalid == 1
+
+
 def test_packed_files(tmp_path: Path) -> None:
     source, out = tmp_path / "in.jsonl.gz", tmp_path / "out.jsonl.gz"
     source.write_bytes(gzip.compress(b"\n".join(lines(4))))
@@ -279,6 +313,7 @@ def test_an_empty_file_is_refused(tmp_path: Path) -> None:
         source.write_bytes(raw)
         with pytest.raises(UnreadableFile, match="is empty"):
             audit_lines(source, tmp_path / "out.jsonl")
+        assert parts(tmp_path) == []
 
 
 def test_a_line_that_is_too_long_is_never_held_and_costs_its_neighbors_nothing(

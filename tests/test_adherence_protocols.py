@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from chaincheck.adherence.decode import read_replay
 from chaincheck.adherence.encode import protocol_document
 from chaincheck.adherence.protocols import NAMES, load_protocol
+from chaincheck.adherence.scaffold import inspect_protocol
 from chaincheck.errors import InvalidReplay, UnreadableFile, UsageError
 
 GOLDEN = Path(__file__).resolve().parents[2] / "shared" / "golden" / "adherence"
@@ -84,3 +86,15 @@ def test_a_broken_file_of_ones_own(text: str, code: str, place: str, tmp_path: P
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile):
         load_protocol(tmp_path / "none.json")
+
+
+def test_the_manual_s_steps_make_a_protocol_without_a_weakness(tmp_path: Path) -> None:
+    manual = (Path(__file__).resolve().parents[1] / "book" / "protocols.md").read_text("utf-8")
+    section = manual.partition("## Write a protocol of your own")[2].partition("\n## ")[0]
+    name = re.search(r'an `id` such as `"([^"]+)"`', section)
+    assert name is not None
+    fields = re.findall(r"```json\n(.*?)```", section, re.DOTALL)
+    assert len(fields) == 5
+    own = tmp_path / "own.json"
+    own.write_text(f'{{"id": "{name[1]}", {", ".join(fields)}}}')
+    assert inspect_protocol(own).weaknesses == ()

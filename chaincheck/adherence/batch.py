@@ -59,6 +59,7 @@ def replay_lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
     """
     number = 0
     found = False
+    held: tuple[int, bytes] | None = None
     with open_bytes(path) as file:
         while True:
             try:
@@ -77,11 +78,31 @@ def replay_lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
                 break
             number += 1
             line = line.rstrip(_SPACE)
-            if line.strip(_SPACE):
-                found = True
+            if not line.strip(_SPACE):
+                continue
+            if held is not None:
+                if line.lstrip(_SPACE).startswith(b'"'):
+                    raise _spread(path)
+                yield held
+                held = None
+            if line == b"{" and not found:  # broken, or the beginning of one that is indented
+                held = (number, line)
+            else:
                 yield number, line
+            found = True
+    if held is not None:
+        yield held
     if not found:
         raise UnreadableFile("is empty", path=path, remedy="It should hold one replay a line")
+
+
+def _spread(path: PathLike) -> UnreadableFile:
+    """The error for a file of indented JSON, as ``chaincheck audit new`` writes it."""
+    return UnreadableFile(
+        "holds a replay that is written over several lines",
+        path=path,
+        remedy="Put each on one line: python -m json.tool --no-indent REPLAY.json >> REPLAYS.jsonl",
+    )
 
 
 def audit_line(raw: bytes, *, path: PathLike, line: int, explain: bool = False) -> dict[str, Any]:
@@ -208,15 +229,21 @@ def _open_part(part: Path | None, out: PathLike) -> Iterator[IO[bytes]]:
         )
     except OSError as cause:
         raise UnwritableOutput(out, cause) from None
+    ours = False
     try:
         if part is not None:
             _lock(file, part)
+            ours = True
         yield file
     finally:
         try:
             file.close()  # what was audited is kept, also after Ctrl-C
         except OSError as cause:
             raise UnwritableOutput(out, cause) from None
+        if part is not None and ours:  # not that of another process, which may be buffering
+            with contextlib.suppress(OSError):
+                if not part.stat().st_size:
+                    part.unlink()
 
 
 def _lock(file: IO[bytes], part: Path) -> None:

@@ -17,12 +17,11 @@ __all__ = ["DIMENSIONS", "BatchSummary", "Tally"]
 DIMENSIONS = ("overall", "verdict", "procedure", "coverage", "grounding")
 _STATUSES = ("SATISFIED", "VIOLATED", "UNKNOWN")
 _MOST_SHOWN = 20
-_NOTE = (
-    "exact: Clopper-Pearson, for replays that are independent of each other. Several of one "
-    "question, as the cells of a triplet, are not: their intervals are longer than these, and\n"
-    "  chaincheck audit claims clusters them by question.\n"
-    "if unknowns none..all: V/N and (V+U)/N, the share if none or all of the UNKNOWN are violated."
-)
+_NOTE = """\
+exact: Clopper-Pearson, for replays that are independent of each other. Several of one question,
+  as the cells of a triplet, are not: their intervals are longer than these, and
+  chaincheck audit claims clusters them by question.
+if unknowns none..all: V/N and (V+U)/N, the share if none or all of the UNKNOWN are violated."""
 
 
 class BatchSummary(msgspec.Struct, frozen=True):
