@@ -45,6 +45,7 @@ __all__ = [
     "log_of",
     "main",
     "make_record",
+    "open_run",
     "part_of",
     "read_run",
     "recipe_of",
@@ -242,13 +243,27 @@ def _write_triplets(home: Path) -> None:
         write_items(part_of(part, home), items)
 
 
-def _open(
-    name: str, threads: int | None, *, adapter: Path | None = None, merged: Path | None = None
+def open_run(
+    name: str,
+    *,
+    model: str | None = None,
+    adapter: PathLike | None = None,
+    threads: int | None = None,
 ) -> Judge:
-    """Open the base, the base with an adapter, or a merged model."""
+    """Open a judge the way the recorded ones are opened: the same prompt and precision.
+
+    Args:
+        name: name for tables.
+        model: the base's or the merged model's folder or name; by default the book's base.
+        adapter: an adapter's folder.
+        threads: threads of the CPU.
+
+    Raises:
+        ChainCheckError: as ``open_judge``.
+    """
     keys: dict[str, Any] = {
         "kind": "causal",
-        "model": _MODEL if merged is None else str(merged),
+        "model": model or _MODEL,
         "dtype": _DTYPE,
         "prompt": "brief",
         # The loss knows only the odds of yes against no: how much the two have together is free,
@@ -327,7 +342,7 @@ def make_record(
         adapter = _trained(arm, seed, home, threads)
     if missing:
         name = BASE if arm == BASE else f"{arm}-{seed}"
-        judge = _open(name, threads, adapter=adapter)
+        judge = open_run(name, adapter=adapter, threads=threads)
         for part in missing:
             log = log_of(arm, seed, home, part)
             if arm == BASE and part == "test":
@@ -392,12 +407,12 @@ def _release(home: Path, adapter: Path, threads: int | None) -> None:
         if merged.exists():
             shutil.rmtree(merged)
         judge = _work() / f"{BASE}.toml"
-        _open(BASE, threads)
+        open_run(BASE, threads=threads)
         compare = causal_comparison(part_of("validation", home), find_model(_MODEL), adapter, judge)
         done = merge(find_model(_MODEL), adapter, merged, compare=compare)
         kept = {**done.to_dict(), "out": merged.name}  # where it lies on this machine is left out
         write_bytes(report, msgspec.json.encode(kept) + b"\n")
-    candidate = _open("candidate", threads, merged=merged)
+    candidate = open_run("candidate", model=str(merged), threads=threads)
     plan = release_of(home) / "gate.toml"
     _score_for_gate(plan, candidate, "candidate", release_of(home) / "candidate.jsonl")
 

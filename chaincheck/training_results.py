@@ -29,7 +29,7 @@ from chaincheck.results import Selectivity
 from chaincheck.scores import Joined, join_files
 from chaincheck.training_records import BASE, FOLDER, asked_items, recorded_seeds, run_judge
 
-__all__ = ["CLUSTER", "SeedResult", "Spread", "measure_runs", "spread"]
+__all__ = ["CLUSTER", "SeedResult", "Spread", "measure_run", "measure_runs", "spread"]
 
 CLUSTER = "bridge"
 """What the intervals resample."""
@@ -150,6 +150,39 @@ def measure_runs(
             gains = {row.variant: row for row in compared.rows}
             found[arm].append(_result((arm, one), judge, after, gains, options))
     return found
+
+
+def measure_run(
+    judge: Judge,
+    items: Sequence[Item],
+    *,
+    before: Judge | None = None,
+    resamples: int = 2000,
+    exchanges: int = 2000,
+    seed: int = 0,
+) -> SeedResult:
+    """Measure one judge, and what it gained on another.
+
+    Args:
+        judge: a trained judge.
+        items: whole triplets.
+        before: the judge that it was trained from; None measures no gain.
+        resamples: bootstrap resamples.
+        exchanges: exchanges of the sign-flip test.
+        seed: seed of every draw.
+
+    Raises:
+        ChainCheckError: as the judges.
+    """
+    options: dict[str, Any] = {"cluster": CLUSTER, "resamples": resamples, "seed": seed}
+    after = _joined(items, judge)
+    gains: Mapping[str, PairedDifference] = {}
+    if before is not None:
+        names = (judge.name, before.name)
+        known = _joined(items, before)
+        compared = compare_joined(after, known, names=names, exchanges=exchanges, **options)
+        gains = {row.variant: row for row in compared.rows}
+    return _result((judge.name, None), judge, after, gains, options)
 
 
 def _joined(items: Sequence[Item], judge: Judge) -> Joined:
