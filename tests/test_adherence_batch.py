@@ -296,6 +296,17 @@ def test_a_first_line_that_is_broken_costs_its_neighbors_nothing(
     assert audit_lines(source, out).invalid == 1
 
 
+def test_where_nothing_is_known_no_interval_pretends_to_know() -> None:
+    tally = Tally()
+    report: dict[str, Any] = {"overall": "UNKNOWN", "gold_match": None, "overall_forced_by": []}
+    report["dimensions"] = {name: "UNKNOWN" for name in DIMENSIONS[1:]} | {"verdict": "VIOLATED"}
+    for _ in range(50):
+        tally.add(report)
+    rows = {line.split()[0]: line.split() for line in tally.summary().to_text().splitlines()}
+    assert rows["procedure"] == ["procedure", "0", "0", "50", "unknown", "–", "[0.000,", "1.000]"]
+    assert rows["verdict"][4:] == ["1.000", "[0.929,", "1.000]", "[1.000,", "1.000]"]
+
+
 def test_packed_files(tmp_path: Path) -> None:
     source, out = tmp_path / "in.jsonl.gz", tmp_path / "out.jsonl.gz"
     source.write_bytes(gzip.compress(b"\n".join(lines(4))))

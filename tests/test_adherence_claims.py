@@ -322,6 +322,17 @@ class TestReport:
         assert "(V+U)/N" in text
         assert "(1) n < 100" in text and "the intervals have no width" in text
 
+    def test_where_all_is_unknown_no_interval_pretends_to_know(self) -> None:
+        report = report_claims(claimed(triplets(9), "omits a hop"))
+        shares = {**report.faults, **report.dimensions}
+        rows = dict(re.findall(r"^(\w[\w ,-]*?) {2,}(.+)$", report.to_text(), re.MULTILINE))
+        assert {one.unknown == one.n for one in shares.values()} == {True, False}
+        for name, one in shares.items():
+            if one.unknown == one.n:
+                assert rows[name] == f"unknown in all {one.n}"
+            else:
+                assert rows[name].startswith(f"{one.found}/{one.n} [")
+
     def test_one_replay_is_no_several(self) -> None:
         text = report_claims(claimed(triplets(1))[:1]).to_text()
         assert text.startswith("1 replay\n")

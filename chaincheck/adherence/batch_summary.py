@@ -69,6 +69,8 @@ class BatchSummary(msgspec.Struct, frozen=True):
             counts = [self.statuses[name].get(status, 0) for status in _STATUSES]
             share = "–" if found.estimate is None else f"{found.estimate:.3f}"
             interval = f"[{_end(found.low)}, {_end(found.high)}]"
+            if found.total and found.unknown == found.total:
+                share, interval = "unknown", "–"
             bounds = f"[{found.least:.3f}, {found.most:.3f}]"
             rows.append((name, *counts, share, interval, bounds))
         level = f"{next(iter(self.rates.values())).level:.4g}"

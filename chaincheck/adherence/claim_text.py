@@ -109,6 +109,8 @@ def _share(one: Share | None) -> str:
         return ""
     if not one.n:
         return "none"
+    if one.unknown == one.n:
+        return f"unknown in all {one.n}"
     unknown = f" (+{one.unknown})" if one.unknown else ""
     low, high = one.interval.low, one.interval.high
     return f"{one.found}/{one.n} [{low:.3f}, {high:.3f}]{unknown}"
