@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from chaincheck.plots import style
 from chaincheck.rounding_study import SizedLoss
@@ -14,6 +15,15 @@ __all__ = ["floor_figure", "rounding_figure"]
 _COLORS = ("#000000", "#0072B2", "#D55E00", "#009E73")
 _LINES = ("-", "--", "-.", ":")
 _GRAY = "#888888"
+_LOWEST = -15.0  # margins: where the axis ends, so that the margin itself can be seen
+
+
+def _percent(value: float, _position: int | None = None) -> str:
+    return f"{100 * value:g}%"
+
+
+def _plain(value: float, _position: int | None = None) -> str:
+    return f"{value:g}"
 
 
 def rounding_figure(
@@ -53,12 +63,17 @@ def rounding_figure(
             linestyle="none",
             label="as it was trained",
         )
-        axes.axhline(warned, color=_GRAY, linewidth=0.9, linestyle="--", label="warned of above")
+        axes.axhline(
+            warned, color=_GRAY, linewidth=0.9, linestyle="--", label="above this: a warning"
+        )
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.set_xlabel("size of the delta, |Δ| / |W|")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(_percent)
+            axis.set_minor_formatter(NullFormatter())
+        axes.set_xlabel("size of the delta beside the weights")
         axes.set_ylabel("share lost to rounding")
-        axes.legend(frameon=False)
+        axes.legend(frameon=False, loc="lower left")
     return figure
 
 
@@ -92,7 +107,9 @@ def floor_figure(
         if at is not None:
             axes.axvline(at, color=_GRAY, linewidth=0.9, linestyle=":", label="the gate above")
         axes.set_xscale("log")
-        axes.set_ylim(top=0)
+        axes.xaxis.set_major_formatter(_plain)
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_ylim(_LOWEST * margin, 0)
         axes.set_xlabel("triplets")
         axes.set_ylabel("bound of Nominal − base's")
         axes.legend(frameon=False, ncols=2, loc="lower right")

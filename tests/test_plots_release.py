@@ -21,6 +21,10 @@ def test_the_sizes_are_drawn_in_order_and_the_trained_one_is_marked() -> None:
     assert (list(trained.get_xdata()), list(trained.get_ydata())) == ([0.001], [0.7])
     assert set(warned.get_ydata()) == {0.5}
     assert to_svg(figure) == to_svg(rounding_figure(SIZES, SIZES[1]))
+    figure.canvas.draw()
+    labels = [one.get_text() for one in figure.axes[0].get_xticklabels()]
+    assert "0.1%" in labels
+    assert "1%" in labels
     with pytest.raises(ValueError, match="at least one size"):
         rounding_figure([], SIZES[1])
 
