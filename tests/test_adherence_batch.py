@@ -299,7 +299,7 @@ def test_a_first_line_that_is_broken_costs_its_neighbors_nothing(
 def test_where_nothing_is_known_no_interval_pretends_to_know() -> None:
     tally = Tally()
     report: dict[str, Any] = {"overall": "UNKNOWN", "gold_match": None, "overall_forced_by": []}
-    report["dimensions"] = {name: "UNKNOWN" for name in DIMENSIONS[1:]} | {"verdict": "VIOLATED"}
+    report["dimensions"] = dict.fromkeys(DIMENSIONS[1:], "UNKNOWN") | {"verdict": "VIOLATED"}
     for _ in range(50):
         tally.add(report)
     rows = {line.split()[0]: line.split() for line in tally.summary().to_text().splitlines()}
