@@ -212,7 +212,7 @@ def test_rounding_that_takes_most_of_the_delta_is_warned_of(
     assert 0 < lost < 1
     assert (lost > 0.5) is warned
     assert done.audit.passed, "a warning stops nothing"
-    wanted = f"warning: rounding took {lost:.1%} of the delta, so the merged model is likely not"
+    wanted = f"warning: rounding took {lost:.1%} of the delta, so the merged model may not be"
     assert (wanted in done.to_text()) is warned
     stated = done.to_dict()["audit"]["warnings"]
     assert [f"warning: {one}".startswith(wanted) for one in stated] == [True] * warned

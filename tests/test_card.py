@@ -148,7 +148,13 @@ def test_it_says_what_the_records_say(merged: Path) -> None:
 def test_it_warns_where_rounding_took_most_of_the_delta(merged: Path) -> None:
     assert "warning" not in written(merged)
     edit_json(merged / PROVENANCE, lambda r: r["audit"].update(warnings=["another `judge`"]))
-    assert r"- **warning:** another \`judge\`" in written(merged)
+    edit_json(merged / PROVENANCE, lambda r: r["scores"].update(warnings=["less"]))
+    text = written(merged)
+    assert r"- **warning:** another \`judge\`" in text
+    assert "- **warning:** less" in text
+    assert "training moved" not in text
+    edit_json(merged / PROVENANCE, lambda r: r["scores"].update(moved=2.0, arrived=0.5))
+    assert "moved these scores by 2 on average, of which 50% arrived" in written(merged)
 
 
 def test_the_front_matter_is_yaml_that_says_the_same(merged: Path) -> None:

@@ -41,6 +41,38 @@ def test_differences_and_orders_are_counted() -> None:
     assert found.to_dict()["flips"]["A>B"] == 1
 
 
+@pytest.mark.parametrize(
+    ("merged", "arrived"),
+    [(1.0, 1.0), (0.6, 0.6), (0.4, 0.4), (0.0, 0.0), (-1.0, -1.0), (1.6, 1.6)],
+)
+def test_what_of_training_arrived_decides_whether_it_is_warned_of(
+    merged: float, arrived: float
+) -> None:
+    base = [0.5, 0.0, -0.5, 0.1, 0.2, 0.3]
+    moves = [2.0, -1.0, 0.5, 0.25, 1.0, -2.0]
+    tuned, after = (
+        [was + part * move for was, move in zip(base, moves, strict=True)] for part in (1, merged)
+    )
+    found = measure_drift(ITEMS, lambda _: tuned, lambda _: after, lambda _: base)
+    assert found.moved == pytest.approx(sum(map(abs, moves)) / 6)
+    assert found.arrived == pytest.approx(arrived)
+    warned = f"warning: {arrived:.0%} of what training moved these scores by arrived"
+    assert (warned in found.to_text()) == (not 0.5 <= merged <= 1.5)
+    assert f"moved these scores by 1.12 on average; {arrived:.0%} of that" in found.to_text()
+    assert found.to_dict()["arrived"] == found.arrived
+    assert len(found.to_dict()["warnings"]) == (not 0.5 <= merged <= 1.5)
+
+
+def test_what_did_not_move_cannot_arrive() -> None:
+    same = [1.0] * len(ITEMS)
+    found = measure_drift(ITEMS, lambda _: same, lambda _: same, lambda _: same)
+    assert (found.moved, found.arrived, found.warnings) == (0.0, None, ())
+    assert "by 0 on average" in found.to_text()
+    alone = measure_drift(ITEMS, lambda _: same, lambda _: same)
+    assert (alone.moved, alone.arrived, alone.warnings) == (None, None, ())
+    assert "training" not in alone.to_text()
+
+
 def test_items_without_their_triplet_have_no_order() -> None:
     found = measure_drift([ITEMS[0], ITEMS[4]], lambda _: [1.0, 2.0], lambda _: [1.0, 2.0])
     assert found.compared == {}

@@ -98,12 +98,16 @@ class Audit:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What makes the merged model another judge though each tensor is accounted for."""
+        """What may make the merged model another judge though each tensor is accounted for.
+
+        It may: the share is one of size, and the scores may hang on the part that is left. Only
+        comparing them shows it, see ``score_drift``.
+        """
         if self.lost is None or self.lost <= _MOST:
             return ()
         return (
-            f"rounding took {self.lost:.1%} of the delta, so the merged model is likely not the "
-            "judge that was trained; compare their scores, or release base and adapter",
+            f"rounding took {self.lost:.1%} of the delta, so the merged model may not be the judge "
+            "that was trained; compare their scores (--compare-on), or release base and adapter",
         )
 
     @property

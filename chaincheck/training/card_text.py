@@ -268,9 +268,15 @@ def _merge(records: CardRecords) -> Iterator[str]:
             f"{drift['items']:,} items: they differ by {drift['mean']:.3g} on average and "
             f"{drift['largest']:.3g} at most; orders that differ: {flips or 'none compared'}"
         )
+        if drift.get("arrived") is not None:
+            lines.append(
+                f"- training moved these scores by {drift['moved']:.3g} on average, of which "
+                f"{drift['arrived']:.0%} arrived in the merged weights"
+            )
     else:
         lines.append("- scores of base and adapter were not compared with the merged model's")
-    lines += [f"- **warning:** {escaped(one)}" for one in audit.get("warnings", ())]
+    warnings = (*audit.get("warnings", ()), *(drift or {}).get("warnings", ()))
+    lines += [f"- **warning:** {escaped(one)}" for one in warnings]
     lines += [f"- {escaped(note)}" for note in audit["notes"]]
     yield "\n".join(lines)
 

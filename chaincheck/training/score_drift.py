@@ -19,6 +19,7 @@ Scorer = Callable[[Sequence[Item]], Iterable[float]]
 """Gives one finite score an item, in order."""
 
 _PAIRS = (("A", "D"), ("B", "D"), ("A", "B"))
+_MOST = 0.5  # how far from the whole of it what arrives may be, before that is another judge
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,10 @@ class ScoreDrift:
         spread: standard deviation of the first scores, to hold the differences against.
         compared: how many triplets have both cells, by comparison ("A>D", ...).
         flips: in how many of them the two order the cells differently, ties included.
+        moved: mean absolute difference of the first scores from those of the base alone: what
+            training did; None where the base was not asked.
+        arrived: how much of it the merged model does: with x and y the differences of the first
+            and the second scores from the base's, x.y / x.x; None where there is none.
     """
 
     items: int
@@ -40,31 +45,50 @@ class ScoreDrift:
     spread: float
     compared: dict[str, int]
     flips: dict[str, int]
+    moved: float | None = None
+    arrived: float | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Whether the scores show another judge than the one that was trained."""
+        if self.arrived is None or abs(self.arrived - 1) <= _MOST:
+            return ()
+        return (
+            f"{self.arrived:.0%} of what training moved these scores by arrived, so the merged "
+            "model is likely not the judge that was trained",
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain
+        return {**plain, "warnings": list(self.warnings)}
 
     def to_text(self) -> str:
-        """One line."""
+        """A line or two, and a line for each warning."""
         flips = ", ".join(
             f"{name} {self.flips[name]} of {count}" for name, count in self.compared.items()
         )
-        return (
+        lines = [
             f"adapter against merged, {self.items:,} items: scores differ by {self.mean:.3g} on "
             f"average and {self.largest:.3g} at most (their spread is {self.spread:.3g}); "
             f"orders that differ: {flips or 'none compared'}"
-        )
+        ]
+        if self.moved is not None:
+            part = "" if self.arrived is None else f"; {self.arrived:.0%} of that arrived"
+            lines.append(f"training moved these scores by {self.moved:.3g} on average{part}")
+        return "\n".join([*lines, *(f"warning: {warning}" for warning in self.warnings)])
 
 
-def measure_drift(items: Sequence[Item], first: Scorer, second: Scorer) -> ScoreDrift:
+def measure_drift(
+    items: Sequence[Item], first: Scorer, second: Scorer, base: Scorer | None = None
+) -> ScoreDrift:
     """Score the same items with base and adapter and with the merged model.
 
     Args:
         items: what is scored; whole triplets, for the orders to be compared.
         first: scores by base and adapter.
         second: scores by the merged model.
+        base: scores by the base alone, to see how much of what training did is left.
 
     Raises:
         UsageError: there are no items.
@@ -74,10 +98,12 @@ def measure_drift(items: Sequence[Item], first: Scorer, second: Scorer) -> Score
 
     if not items:
         raise UsageError("there is no item to compare scores on", remedy="Name a file with items")
-    one, other = (np.array(list(score(items)), dtype=np.float64) for score in (first, second))
-    for found in (one, other):
+    scorers = (first, second) if base is None else (first, second, base)
+    scores = [np.array(list(score(items)), dtype=np.float64) for score in scorers]
+    for found in scores:
         if found.shape != (len(items),) or not np.isfinite(found).all():
             raise ValueError("a scorer must give one finite score an item")
+    one, other = scores[:2]
     gaps = np.abs(one - other)
     place = {item.item_id: k for k, item in enumerate(items)}
     compared: dict[str, int] = {}
@@ -90,9 +116,14 @@ def measure_drift(items: Sequence[Item], first: Scorer, second: Scorer) -> Score
         ]
         if rows:
             left, right = np.array(rows).T
-            orders = [np.sign(scores[left] - scores[right]) for scores in (one, other)]
+            orders = [np.sign(found[left] - found[right]) for found in (one, other)]
             compared[f"{x}>{y}"] = len(rows)
             flips[f"{x}>{y}"] = int((orders[0] != orders[1]).sum())
+    moved = arrived = None
+    if base is not None:
+        by_training, by_both = one - scores[2], other - scores[2]
+        moved, size = float(np.abs(by_training).mean()), float(by_training @ by_training)
+        arrived = float(by_training @ by_both) / size if size else None
     return ScoreDrift(
         items=len(items),
         largest=float(gaps.max()),
@@ -100,6 +131,8 @@ def measure_drift(items: Sequence[Item], first: Scorer, second: Scorer) -> Score
         spread=float(one.std()),
         compared=compared,
         flips=flips,
+        moved=moved,
+        arrived=arrived,
     )
 
 
@@ -164,12 +197,12 @@ def causal_comparison(
             )
     keys = {key: value for key, value in keys.items() if key not in {"adapter", "revision"}}
     items = list(read_items(data))
-    both = {"model": str(Path(base).resolve()), "adapter": str(Path(adapter).resolve())}
+    before = {"model": str(Path(base).resolve())}
+    both = {**before, "adapter": str(Path(adapter).resolve())}
 
     def compare(merged: Path) -> ScoreDrift:
         alone = {"model": str(merged.resolve())}
-        return measure_drift(
-            items, causal_scorer(keys | both, folder), causal_scorer(keys | alone, folder)
-        )
+        asked = (causal_scorer(keys | one, folder) for one in (both, alone, before))
+        return measure_drift(items, *asked)
 
     return compare
