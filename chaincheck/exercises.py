@@ -30,6 +30,7 @@ MODULES = (
     "chaincheck.exercises_ceiling",
     "chaincheck.exercises_triplets",
     "chaincheck.exercises_judges",
+    "chaincheck.exercises_training",
     "chaincheck.exercises_release",
     "chaincheck.exercises_adherence",
     "chaincheck.exercises_audit",

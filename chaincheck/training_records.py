@@ -248,14 +248,18 @@ def open_run(
     *,
     model: str | None = None,
     adapter: PathLike | None = None,
+    prompt: str = "brief",
+    dtype: str = _DTYPE,
     threads: int | None = None,
 ) -> Judge:
-    """Open a judge the way the recorded ones are opened: the same prompt and precision.
+    """Open a judge the way the recorded ones are opened, or with another prompt or precision.
 
     Args:
         name: name for tables.
         model: the base's or the merged model's folder or name; by default the book's base.
         adapter: an adapter's folder.
+        prompt: a prompt's name or file.
+        dtype: what the model is kept and computed in.
         threads: threads of the CPU.
 
     Raises:
@@ -263,20 +267,26 @@ def open_run(
     """
     keys: dict[str, Any] = {
         "kind": "causal",
-        "model": model or _MODEL,
-        "dtype": _DTYPE,
-        "prompt": "brief",
+        "model": _absolute(model or _MODEL),
+        "dtype": dtype,
+        "prompt": _absolute(prompt),
         # The loss knows only the odds of yes against no: how much the two have together is free,
         # and it falls.
         "minimum_mass": 0.0,
         "name": name,
-        **({} if adapter is None else {"adapter": str(adapter)}),
+        **({} if adapter is None else {"adapter": _absolute(adapter)}),
         **({} if threads is None else {"threads": threads}),
     }
     lines = [f"{key} = {msgspec.json.encode(value).decode()}" for key, value in keys.items()]
     path = _work() / f"{name}.toml"
     write_bytes(path, "\n".join(lines).encode() + b"\n")
     return open_judge(str(path))
+
+
+def _absolute(place: PathLike) -> str:
+    """A name as it is, a file or folder with its whole path: the judge's file lies elsewhere."""
+    path = Path(place)
+    return str(path.resolve()) if path.exists() else str(place)
 
 
 def _work() -> Path:

@@ -1,0 +1,164 @@
+"""Seeds of recorded runs, measured: against plain loops over the scores."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import training_worlds
+from recorded_judges import Fake
+
+from chaincheck import plots_seeds, training_results
+from chaincheck.errors import UnreadableFile
+from chaincheck.items import Item, read_triplets
+from chaincheck.judges import Judgment
+from chaincheck.judges.record import LiveJudge
+from chaincheck.training_records import BASE, asked_items, log_of, part_of
+from chaincheck.training_results import SeedResult, Spread, measure_run, measure_runs, spread
+
+VARIANTS = ("real", "fict", "decoy")
+
+
+def reader(lean: Mapping[str, float], salt: int) -> Fake:
+    """A judge that leans by cell, with noise that the item and a salt decide."""
+
+    def says(item: Item) -> Judgment:
+        noise = hashlib.sha256(f"{salt} {item.query} {item.passages}".encode()).digest()[0] / 255
+        return Judgment(item_id=item.item_id, score=lean[item.cell] + noise)
+
+    judge = Fake(says, salt=salt)
+    judge.name = f"fake {salt}"
+    return judge
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Records of a base and of two seeds of one recipe, and one seed of another."""
+    folder = tmp_path_factory.mktemp("records")
+    training_worlds.write(part_of("test", folder), 12, variants=VARIANTS)
+    judges = {
+        (BASE, 0): reader(dict.fromkeys("ABD", 0.0), 0),
+        ("triplet", 0): reader({"A": 1.0, "B": 0.9, "D": 0.2}, 1),
+        ("triplet", 3): reader({"A": 1.0, "B": 1.0, "D": 0.6}, 2),
+        ("nominal-fict", 1): reader({"A": 1.0, "B": 0.1, "D": 0.0}, 3),
+    }
+    for number, ((arm, seed), judge) in enumerate(judges.items()):
+        plain = folder / f"{number}.jsonl"
+        with LiveJudge(judge, plain) as live:
+            assert len(list(live.score(asked_items("test", folder)))) == 108
+        target = log_of(arm, seed, folder)
+        target.parent.mkdir(exist_ok=True)
+        data = plain.read_bytes()
+        target.write_bytes(gzip.compress(data) if target.suffix == ".gz" else data)
+        plain.unlink()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def found(home: Path) -> dict[str, list[SeedResult]]:
+    arms = ["triplet", "nominal-fict", "nominal-real"]
+    return measure_runs(arms, home, resamples=200, exchanges=100)
+
+
+def plain(judge: Fake, home: Path, variant: str) -> dict[str, Any]:
+    """Nominal, CE, EE and Sigma by a loop over the triplets."""
+    wins = {"AD": 0.0, "BD": 0.0, "AB": 0.0}
+    sums = dict.fromkeys("ABD", 0.0)
+    rows = [one for one in read_triplets(part_of("test", home)) if one.variant == variant]
+    for triplet in rows:
+        scores = {cell: next(judge.score([triplet.cells[cell]])).score or 0.0 for cell in "ABD"}
+        for cell, score in scores.items():
+            sums[cell] += score / len(rows)
+        for pair in wins:
+            gap = scores[pair[0]] - scores[pair[1]]
+            wins[pair] += (1.0 if gap > 0 else 0.5 if gap == 0 else 0.0) / len(rows)
+    chain, edit = wins["BD"] - 0.5, wins["AB"] - 0.5
+    return {
+        "nominal": wins["AD"],
+        "chain_effect": chain,
+        "edit_effect": edit,
+        "contrast": chain - abs(edit),
+        "means": sums,
+    }
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_each_seed_is_measured_as_a_plain_loop_does(
+    home: Path, found: dict[str, list[SeedResult]], variant: str
+) -> None:
+    judge = reader({"A": 1.0, "B": 1.0, "D": 0.6}, 2)
+    expected = plain(judge, home, variant)
+    base = plain(reader(dict.fromkeys("ABD", 0.0), 0), home, variant)
+    one = found["triplet"][1]
+    assert (one.arm, one.seed) == ("triplet", 3)
+    for quantity in ("nominal", "chain_effect", "edit_effect", "contrast"):
+        assert getattr(one.row(variant), quantity).estimate == pytest.approx(expected[quantity])
+    for cell in "ABD":
+        assert one.means[variant][cell] == pytest.approx(expected["means"][cell])
+    gain = one.gains[variant].selectivity.interval
+    assert gain.estimate == pytest.approx(expected["contrast"] - base["contrast"])
+    assert gain.low <= gain.estimate <= gain.high
+
+
+def test_what_is_recorded_is_found_and_nothing_else(found: dict[str, list[SeedResult]]) -> None:
+    assert list(found) == [BASE, "triplet", "nominal-fict", "nominal-real"]
+    assert [len(some) for some in found.values()] == [1, 2, 1, 0]
+    assert found[BASE][0].gains == {}
+    assert found[BASE][0].evaluation.signature.n == 36
+    assert "bridge" in found["triplet"][0].evaluation.signature.interval
+    with pytest.raises(KeyError):
+        found[BASE][0].row("other")
+
+
+def test_a_spread_keeps_every_run(found: dict[str, list[SeedResult]]) -> None:
+    runs = spread(found["triplet"], "real", "contrast")
+    assert runs.values == tuple(one.row("real").contrast.estimate for one in found["triplet"])
+    assert (runs.low, runs.high) == (min(runs.values), max(runs.values))
+    assert Spread((1.0, 2.0, 6.0)).mean == 3.0
+    with pytest.raises(ValueError, match="one seed"):
+        spread([], "real", "contrast")
+
+
+def test_one_judge_can_be_measured_by_itself(home: Path) -> None:
+    judge = reader({"A": 1.0, "B": 0.9, "D": 0.2}, 1)
+    items = asked_items("test", home)
+    alone = measure_run(judge, items, resamples=100)
+    assert alone.gains == {}
+    beside = measure_run(judge, items, before=reader(dict.fromkeys("ABD", 0.0), 0), resamples=100)
+    assert beside.gains["real"].selectivity.interval.estimate > 0
+    assert alone.row("real").contrast == beside.row("real").contrast
+
+
+def test_without_the_base_there_is_nothing_to_hold_a_run_against(
+    home: Path, tmp_path: Path
+) -> None:
+    part_of("test", tmp_path).write_bytes(part_of("test", home).read_bytes())
+    with pytest.raises(UnreadableFile):
+        measure_runs(["triplet"], tmp_path)
+
+
+def test_figures_show_every_run(found: dict[str, list[SeedResult]]) -> None:
+    figure = plots_seeds.seeds_figure(found, VARIANTS)
+    assert len(figure.axes) == 4
+    labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert labels == list(found)
+    marks = [line for line in figure.axes[3].lines if line.get_marker() in "osD"]
+    assert len(marks) == 3 * 4  # runs and variants
+    shown = sorted(line.get_xdata()[0] for line in marks)
+    expected = sorted(
+        one.row(variant).contrast.estimate
+        for some in found.values()
+        for one in some
+        for variant in VARIANTS
+    )
+    assert shown == pytest.approx(expected)
+    scores = plots_seeds.scores_figure(found, ("real", "decoy"))
+    assert [axes.get_title() for axes in scores.axes] == ["real", "decoy"]
+    for draw in (plots_seeds.seeds_figure, plots_seeds.scores_figure):
+        with pytest.raises(ValueError, match="at least one run"):
+            draw({}, VARIANTS)
+    assert training_results.CLUSTER == "bridge"
