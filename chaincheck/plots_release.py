@@ -18,11 +18,11 @@ _GRAY = "#888888"
 _LOWEST = -15.0  # margins: where the axis ends, so that the margin itself can be seen
 
 
-def _percent(value: float, _position: int | None = None) -> str:
+def _percent(value: float, _position: float) -> str:
     return f"{100 * value:g}%"
 
 
-def _plain(value: float, _position: int | None = None) -> str:
+def _plain(value: float, _position: float) -> str:
     return f"{value:g}"
 
 
