@@ -56,7 +56,7 @@ def _progress(items: Iterable[_T], what: str, total: int) -> Iterable[_T]:
     "--compare-on",
     type=INPUT,
     metavar="DATA",
-    help="Score these items by base + adapter and by the merged model, and report both.",
+    help="Score these items by base, base + adapter and merged model, and compare the three.",
 )
 @click.option(
     "--judge", type=INPUT, help="Causal judge (.toml) to compare with: prompt, precision, device."
