@@ -25,9 +25,10 @@ from typing import Any
 
 import msgspec
 
+from chaincheck import audit_records
 from chaincheck.atomic import write_bytes
 from chaincheck.errors import ChainCheckError, PathLike, UnreadableFile, UsageError
-from chaincheck.items import Item, read_triplets, write_items
+from chaincheck.items import Item, read_items, read_triplets, write_items
 from chaincheck.judges import Judge, open_judge
 from chaincheck.judges.record import LiveJudge, RecordedJudge
 from chaincheck.models import cache_folder
@@ -215,14 +216,17 @@ def work_folder(arm: str, seed: int) -> Path:
     return cache_folder() / "training_records" / f"{arm}-{seed}"
 
 
-def draw_triplets() -> dict[str, list[Item]]:
+def draw_triplets(kept_apart: Sequence[Item] = ()) -> dict[str, list[Item]]:
     """Build triplets from all of the book's facts, with two distractors, and split them.
+
+    Args:
+        kept_apart: items that nothing trained on may share a bridge or a step with.
 
     Returns:
         Items by part. Parts share no bridge, no later support and no earlier one.
     """
     from chaincheck.sources.facts import FactsSource
-    from chaincheck.splits import split
+    from chaincheck.splits import groups, split
     from chaincheck.triplets import build
 
     items = build(
@@ -233,13 +237,23 @@ def draw_triplets() -> dict[str, list[Item]]:
     ).items
     rest, test = split(items, _TEST_SHARE, seed=0, by_head=True)
     train, validation = split(rest, _VALIDATION_SHARE, seed=1, by_head=True)
+    barred = {id(item) for item in kept_apart}
+    tied = {
+        id(item)
+        for group in groups([*train, *kept_apart], by_head=True)
+        if any(id(item) in barred for item in group)
+        for item in group
+    }
+    train = [item for item in train if id(item) not in tied]
     return dict(zip(PARTS, (train, validation, test), strict=True))
 
 
 def _write_triplets(home: Path) -> None:
     if all(part_of(part, home).exists() for part in PARTS):
         return
-    for part, items in draw_triplets().items():
+    # Chapter 9 audits a trained judge on these, so it must not have seen them.
+    audited = list(read_items(audit_records.triplets_of()))
+    for part, items in draw_triplets(audited).items():
         write_items(part_of(part, home), items)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from chaincheck import training_records
+from chaincheck.audit_records import triplets_of
 from chaincheck.errors import UnreadableFile, UsageError
 from chaincheck.items import Triplet, read_triplets
 from chaincheck.judges.record import RecordedJudge
@@ -43,6 +44,12 @@ class TestTheBook:
         home = {id(triplet): part for part, found in parts.items() for triplet in found}
         for group in groups(rows, by_head=True):
             assert len({home[id(triplet)] for triplet in group}) == 1
+
+    def test_what_chapter_9_audits_was_not_trained_on(self) -> None:
+        train, audited = read_triplets(part_of("train")), read_triplets(triplets_of())
+        held = {id(triplet) for triplet in audited}
+        for group in groups([*train, *audited], by_head=True):
+            assert len({id(triplet) in held for triplet in group}) == 1
 
     def test_questions_that_share_a_head_share_their_bridge(self) -> None:
         """So intervals that resample bridges resample heads whole."""
