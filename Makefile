@@ -9,7 +9,7 @@ ARGS ?=
 SHARED ?= ../shared/data
 MODELS ?= smollm2 minilm
 
-.PHONY: help book test lint bench records judgments models clean setup-book setup-test
+.PHONY: help book test lint bench records judgments trainings models clean setup-book setup-test
 .DEFAULT_GOAL := help
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo "make bench   timings, side by side with plain loops"
 	@echo "make records measure anew what the pages quote of data sets in SHARED=FOLDER"
 	@echo "make judgments  let the two small models judge anew what the pages quote of them"
+	@echo "make trainings  train by the book's recipes anew what the pages quote of them; hours"
 	@echo "make clean   remove what was built (not .venv)"
 	@echo
 	@echo "PYTHON=/path/to/python3.11 names the interpreter; ARGS='...' is passed on,"
@@ -53,6 +54,10 @@ records: setup-book
 # What the pages quote of the two models; asks only for what the records lack.
 judgments: models
 	@$(RUN) chaincheck.judge_records
+
+# What the pages quote of training: runs over seeds; makes only what is missing.
+trainings: models
+	@$(RUN) chaincheck.training_records $(ARGS)
 
 bench: setup-test
 	@$(RUN) pytest tests/benchmarks -q -s $(ARGS)
