@@ -18,8 +18,9 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -355,12 +356,18 @@ def make_record(
     Raises:
         ChainCheckError: as ``train`` and as the judge.
     """
+    from chaincheck.training.gate_score import score_for_gate
+
     home = Path(folder)
     home.mkdir(parents=True, exist_ok=True)
     _write_triplets(home)
     gate = _fixed_gate(home)
     parts = _BOTH if arm == BASE else ARMS[arm].parts
-    missing = [part for part in parts if not log_of(arm, seed, home, part).exists()]
+    missing = [
+        part
+        for part in parts
+        if _lacks(log_of(arm, seed, home, part), partial(asked_items, part, home))
+    ]
     adapter = None
     if arm != BASE and (missing or not _run_of(arm, seed, home).exists()):
         adapter = _trained(arm, seed, home, threads)
@@ -370,11 +377,22 @@ def make_record(
         for part in missing:
             log = log_of(arm, seed, home, part)
             if arm == BASE and part == "test":
-                _score_for_gate(gate, judge, "base", log)
+                score_for_gate(gate, judge, "base")
             else:
                 _ask(judge, asked_items(part, home), log, progress)
-    if (arm, seed) == RELEASED and not (release_of(home) / "candidate.jsonl").exists():
+    candidate = release_of(home) / "candidate.jsonl"
+    if (arm, seed) == RELEASED and _lacks(candidate, partial(asked_items, "test", home)):
         _release(home, _trained(arm, seed, home, threads), threads)
+
+
+def _lacks(log: Path, asked: Callable[[], Sequence[Item]]) -> bool:
+    """Whether a log has still to be made. The gate's are written in place, so may be cut short."""
+    if log.suffix == ".gz" or not log.exists():
+        return not log.exists()
+    try:
+        return bool(RecordedJudge(log).missing(asked()))
+    except UnreadableFile:
+        return True  # cut short before the first judgment
 
 
 def _fixed_gate(home: Path) -> Path:
@@ -388,17 +406,6 @@ def _fixed_gate(home: Path) -> Path:
     if not lock_path(plan).exists():
         lock_plan(plan)
     return plan
-
-
-def _score_for_gate(plan: Path, judge: Judge, role: Any, log: Path) -> None:
-    """Record judgments that carry the gate's id; a log cut short is not left in the book."""
-    from chaincheck.training.gate_score import score_for_gate
-
-    try:
-        score_for_gate(plan, judge, role)
-    except BaseException:
-        log.unlink(missing_ok=True)
-        raise
 
 
 def _trained(arm: str, seed: int, home: Path, threads: int | None) -> Path:
@@ -422,6 +429,7 @@ def _trained(arm: str, seed: int, home: Path, threads: int | None) -> Path:
 def _release(home: Path, adapter: Path, threads: int | None) -> None:
     """Merge a run into its base, with the audit, and ask the merged model under the gate."""
     from chaincheck.models import find_model
+    from chaincheck.training.gate_score import score_for_gate
     from chaincheck.training.merge import merge
     from chaincheck.training.score_drift import causal_comparison
 
@@ -437,8 +445,7 @@ def _release(home: Path, adapter: Path, threads: int | None) -> None:
         kept = {**done.to_dict(), "out": merged.name}  # where it lies on this machine is left out
         write_bytes(report, msgspec.json.encode(kept) + b"\n")
     candidate = open_run("candidate", model=str(merged), threads=threads)
-    plan = release_of(home) / "gate.toml"
-    _score_for_gate(plan, candidate, "candidate", release_of(home) / "candidate.jsonl")
+    score_for_gate(release_of(home) / "gate.toml", candidate, "candidate")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
