@@ -67,7 +67,7 @@ def _which_recipe(answer: Any) -> str | None:
     if given == right:
         return None
     if given.index(BASE) != right.index(BASE):
-        return "The base has had no training: it should be near chance in Nominal."
+        return "The base has had no training: its Nominal is the lowest."
     return "Both trained judges have a high Nominal. Which one says no to any new name?"
 
 
