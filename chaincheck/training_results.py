@@ -29,7 +29,15 @@ from chaincheck.results import Selectivity
 from chaincheck.scores import Joined, join_files
 from chaincheck.training_records import BASE, FOLDER, asked_items, recorded_seeds, run_judge
 
-__all__ = ["CLUSTER", "SeedResult", "Spread", "measure_run", "measure_runs", "spread"]
+__all__ = [
+    "CLUSTER",
+    "SeedResult",
+    "Spread",
+    "measure_joined",
+    "measure_run",
+    "measure_runs",
+    "spread",
+]
 
 CLUSTER = "bridge"
 """What the intervals resample."""
@@ -134,21 +142,18 @@ def measure_runs(
         UnreadableFile: the base's record is not there.
         IntegrityError: a record is damaged.
     """
-    options: dict[str, Any] = {"cluster": CLUSTER, "resamples": resamples, "seed": seed}
+    how: dict[str, Any] = {"resamples": resamples, "exchanges": exchanges, "seed": seed}
     items = asked_items(part, folder)
     base = run_judge(BASE, folder=folder, part=part)
     before = _joined(items, base)
-    found = {BASE: [_result((BASE, None), base, before, {}, options)]}
+    found = {BASE: [measure_joined((BASE, None), base.fingerprint, before, **how)]}
     for arm in arms:
         found[arm] = []
         for one in recorded_seeds(arm, folder, part):
             judge = run_judge(arm, one, folder, part)
-            after = _joined(items, judge)
-            compared = compare_joined(
-                after, before, names=(f"{arm} {one}", BASE), exchanges=exchanges, **options
+            found[arm].append(
+                measure_joined((arm, one), judge.fingerprint, _joined(items, judge), before, **how)
             )
-            gains = {row.variant: row for row in compared.rows}
-            found[arm].append(_result((arm, one), judge, after, gains, options))
     return found
 
 
@@ -174,15 +179,57 @@ def measure_run(
     Raises:
         ChainCheckError: as the judges.
     """
-    options: dict[str, Any] = {"cluster": CLUSTER, "resamples": resamples, "seed": seed}
+    how: dict[str, Any] = {"resamples": resamples, "exchanges": exchanges, "seed": seed}
+    known = None if before is None else _joined(items, before)
+    names = (judge.name, BASE if before is None else before.name)
     after = _joined(items, judge)
+    return measure_joined((judge.name, None), judge.fingerprint, after, known, names=names, **how)
+
+
+def measure_joined(
+    run: tuple[str, int | None],
+    fingerprint: str,
+    after: Joined,
+    before: Joined | None = None,
+    *,
+    names: tuple[str, str] | None = None,
+    resamples: int = 2000,
+    exchanges: int = 2000,
+    seed: int = 0,
+) -> SeedResult:
+    """Measure scores that are joined to their triplets.
+
+    Args:
+        run: recipe and seed of the judge that gave them.
+        fingerprint: the judge's.
+        after: its scores.
+        before: the scores of the judge that it was trained from; None measures no gain.
+        names: what the two judges are called in the comparison.
+        resamples: bootstrap resamples.
+        exchanges: exchanges of the sign-flip test.
+        seed: seed of every draw.
+
+    Raises:
+        UsageError: the two are about different data, or the data have no bridges.
+    """
+    options: dict[str, Any] = {"cluster": CLUSTER, "resamples": resamples, "seed": seed}
     gains: Mapping[str, PairedDifference] = {}
     if before is not None:
-        names = (judge.name, before.name)
-        known = _joined(items, before)
-        compared = compare_joined(after, known, names=names, exchanges=exchanges, **options)
+        named = names or (" ".join(str(part) for part in run if part is not None), BASE)
+        compared = compare_joined(after, before, names=named, exchanges=exchanges, **options)
         gains = {row.variant: row for row in compared.rows}
-    return _result((judge.name, None), judge, after, gains, options)
+    evaluation = evaluate_cells(
+        after.cells,
+        data_hash=after.data_hash,
+        judge=fingerprint,
+        scores_hash=after.scores_hash,
+        **options,
+    )
+    means = {
+        one.variant: {cell: float(np.mean(getattr(one, cell.lower()))) for cell in "ABD"}
+        for one in after.cells
+    }
+    return SeedResult(*run, evaluation, means, gains)
 
 
 def _joined(items: Sequence[Item], judge: Judge) -> Joined:
@@ -191,24 +238,3 @@ def _joined(items: Sequence[Item], judge: Judge) -> Joined:
         write_items(data, items)
         score_file(data, judge, scores)
         return join_files([data], scores)
-
-
-def _result(
-    run: tuple[str, int | None],
-    judge: Judge,
-    joined: Joined,
-    gains: Mapping[str, PairedDifference],
-    options: Mapping[str, Any],
-) -> SeedResult:
-    evaluation = evaluate_cells(
-        joined.cells,
-        data_hash=joined.data_hash,
-        judge=judge.fingerprint,
-        scores_hash=joined.scores_hash,
-        **options,
-    )
-    means = {
-        one.variant: {cell: float(np.mean(getattr(one, cell.lower()))) for cell in "ABD"}
-        for one in joined.cells
-    }
-    return SeedResult(*run, evaluation, means, gains)
