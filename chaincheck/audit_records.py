@@ -1,10 +1,11 @@
-"""What models were asked about the hops of the book's questions, once: the records of chapter 9.
+r"""What models were asked about the hops of the book's questions, once: the records of chapter 9.
 
 The triplets, the judgments and the rationales that a model tried to write lie below
 ``book/records/audit``, so that the chapter shows the same numbers on a machine without the model.
 One command makes a record anew, or a record of another judge, such as one that you trained::
 
-    python -m chaincheck.audit_records smollm2 --replies 16
+    python -m chaincheck.audit_records smollm2 --judge book/judges/smollm2-brief.toml \
+        --replies 16 --model smollm2
     python -m chaincheck.audit_records smollm2-trained --judge my_judge.toml
 
 It asks only for what is missing, so it can be interrupted and carried on. To change a record,
@@ -190,6 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--replies", type=int, default=0, metavar="N", help="also let it write so many rationales"
     )
+    parser.add_argument("--model", help="the model that writes them; the judge if not given")
     given = parser.parse_args(arguments)
     spec = given.judge or given.name
     try:
@@ -199,7 +201,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         replies = replies_of(given.name, given.out)
         if given.replies and not replies.exists():
             items = _asked_for_words(list(read_items(triplets_of(given.out))), given.replies)
-            rows = shown(write_rationales(spec, items), what="rationales", total=len(items))
+            written = write_rationales(given.model or spec, items)
+            rows = shown(written, what="rationales", total=len(items))
             write_bytes(replies, b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
     except ChainCheckError as error:
         print(f"chaincheck: error: {error}", file=sys.stderr)

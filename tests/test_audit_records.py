@@ -14,8 +14,12 @@ def test_what_the_book_holds_is_whole() -> None:
     items = list(read_items(triplets_of()))
     assert read_triplets(triplets_of(), cells=("A", "B", "C", "D"))
     asked = list(asked_items(items))
-    judge = RecordedJudge(log_of("smollm2"))
-    assert judge.missing(asked) == []
+    judge, trained = (RecordedJudge(log_of(name)) for name in ("smollm2", "smollm2-trained"))
+    assert judge.missing(asked) == trained.missing(asked) == []
+    # The two differ in their weights and in nothing else.
+    assert judge.instrument["model"]["adapter"] is None
+    assert trained.instrument["model"]["adapter"]["weights"]
+    assert {**judge.instrument, "model": 0} == {**trained.instrument, "model": 0}
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 1_000_000
 
 
