@@ -26,9 +26,9 @@ from chaincheck.adherence.hop_questions import COLUMN, steps_of
 from chaincheck.atomic import write_bytes
 from chaincheck.errors import ChainCheckError, PathLike, UsageError
 from chaincheck.items import Item, read_items, write_items
-from chaincheck.jsonl import open_bytes
 from chaincheck.judges import Judge, open_judge
-from chaincheck.judges.record import LiveJudge
+from chaincheck.models import cache_folder
+from chaincheck.packed_logs import carried_on
 from chaincheck.replay_pipeline import asked_items
 
 __all__ = [
@@ -152,15 +152,10 @@ def make_record(
     if not triplets_of(home).exists():
         write_items(triplets_of(home), draw_items())
     asked = list(asked_items(read_items(triplets_of(home))))
-    packed, plain = log_of(name, home), home / f".{name}.jsonl"
-    if packed.exists() and not plain.exists():
-        with open_bytes(packed) as file:
-            write_bytes(plain, file.read())
-    with LiveJudge(judge, plain) as live:
+    packed = log_of(name, home)
+    with carried_on(judge, packed, cache_folder() / "audit_records") as live:
         for _ in live.score(progress(asked, what=f"asking {name}", total=len(asked))):
             pass
-    write_bytes(packed, plain.read_bytes())
-    plain.unlink()
     return packed
 
 

@@ -13,9 +13,7 @@ delete its file first.
 from __future__ import annotations
 
 import argparse
-import gzip
 import math
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +38,7 @@ from chaincheck.judges import Judge, LexicalJudge, RecordedScores, open_judge
 from chaincheck.judges.base import differences
 from chaincheck.judges.log_format import content_of
 from chaincheck.judges.record import LiveJudge, RecordedJudge
+from chaincheck.packed_logs import carried_on, unpack
 
 __all__ = [
     "BARE_ATTACKS",
@@ -160,7 +159,7 @@ def chapter_judge(
     packed = _log_of(spec, records)
     carried = packed.exists() and not log.exists()
     if carried and RecordedJudge(packed).fingerprint == judge.fingerprint:
-        _unpack(packed, log)
+        unpack(packed, log)
     return LiveJudge(judge, log)
 
 
@@ -258,11 +257,6 @@ def _spec_of(spec: str) -> str:
     """Say what opens a judge: for one of the book its file, wherever the reader stands."""
     known = RECORDED[spec].spec if spec in RECORDED else spec
     return str(_BOOK / known) if spec in RECORDED and known.endswith(".toml") else known
-
-
-def _unpack(packed: Path, log: Path) -> None:
-    with gzip.open(packed) as source, log.open("wb") as target:
-        shutil.copyfileobj(source, target)
 
 
 def _log_of(name: str, folder: PathLike) -> Path:
@@ -375,20 +369,14 @@ def make_records(
     Raises:
         UsageError: a model is not on this machine; says the command to get it.
     """
-    home, place = Path(folder), Path(work)
+    home = Path(folder)
     home.mkdir(parents=True, exist_ok=True)
-    place.mkdir(parents=True, exist_ok=True)
     if not (home / _TRIPLETS).exists():
         write_items(home / _TRIPLETS, _draw_triplets())
     triplets = judged_triplets(home)
     for name in names:
-        packed, log = _log_of(name, home), place / f"{name}.jsonl"
-        if packed.exists() and not log.exists():
-            _unpack(packed, log)
-        with LiveJudge(open_judge(_spec_of(name)), log) as live:
+        with carried_on(open_judge(_spec_of(name)), _log_of(name, home), work) as live:
             _ask(live, RECORDED[name], triplets, progress)
-        write_bytes(packed, log.read_bytes())
-        log.unlink()
     if not (home / _TOKENS).exists():
         _write_token_texts(home / _TOKENS)
     answers = home / _ANSWERS

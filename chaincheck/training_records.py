@@ -31,8 +31,9 @@ from chaincheck.atomic import write_bytes
 from chaincheck.errors import ChainCheckError, PathLike, UnreadableFile, UsageError
 from chaincheck.items import Item, read_items, read_triplets, write_items
 from chaincheck.judges import Judge, open_judge
-from chaincheck.judges.record import LiveJudge, RecordedJudge
+from chaincheck.judges.record import RecordedJudge
 from chaincheck.models import cache_folder
+from chaincheck.packed_logs import carried_on
 
 __all__ = [
     "ARMS",
@@ -311,13 +312,9 @@ def _work() -> Path:
 
 
 def _ask(judge: Judge, items: Sequence[Item], packed: Path, progress: Any) -> None:
-    """Ask a judge, and keep the log when it is whole."""
-    plain = _work() / packed.name.removesuffix(".gz")
-    with LiveJudge(judge, plain) as live:
+    with carried_on(judge, packed, _work()) as live:
         for _ in live.score(progress(items, what=judge.name, total=len(items))):
             pass
-    write_bytes(packed, plain.read_bytes())
-    plain.unlink()
 
 
 def asked_items(part: str, folder: PathLike = FOLDER) -> list[Item]:

@@ -23,7 +23,10 @@ def test_what_the_book_holds_is_whole() -> None:
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 1_000_000
 
 
-def test_a_record_is_made_and_carried_on(tmp_path: Path) -> None:
+def test_a_record_is_made_and_carried_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.setenv("CHAINCHECK_CACHE", str(tmp_path_factory.mktemp("cache")))
     few = list(read_items(triplets_of()))[:4]
     from chaincheck.items import write_items
 
