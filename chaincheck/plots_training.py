@@ -69,6 +69,11 @@ def progress_figure(metrics: Sequence[Mapping[str, Any]]) -> Figure:
     return figure
 
 
+def _legend(axes: Axes) -> None:
+    """Put the names above the panel: the curves go everywhere in it."""
+    axes.legend(frameon=False, ncols=4, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0)
+
+
 def _loss(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
     at = [row["step"] for row in rows]
     axes.plot(at, [row["loss"] for row in rows], color="#000000", linewidth=1.4, label="loss")
@@ -78,7 +83,7 @@ def _loss(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
         label = words(name.removeprefix("loss_").replace("_", " "))
         axes.plot(at, values, linestyle=line, color="#555555", linewidth=1.1, label=label)
     axes.set_ylabel("loss, nats a triplet")
-    axes.legend(frameon=False, ncols=2)
+    _legend(axes)
 
 
 def _scores(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -89,7 +94,7 @@ def _scores(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
             axes.plot(at, values, linestyle=line, color=color, linewidth=1.4, label=f"cell {cell}")
     axes.axhline(0, color="#888888", linewidth=0.8)
     axes.set_ylabel("mean score, log-odds")
-    axes.legend(frameon=False, ncols=4)
+    _legend(axes)
 
 
 def _selectivity(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -102,4 +107,4 @@ def _selectivity(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
             axes.plot(at, values, marker=marker, color=color, linewidth=1.4, label=words(variant))
     axes.axhline(0, color="#888888", linewidth=0.8)
     axes.set_ylabel("Σ, validation")
-    axes.legend(frameon=False, ncols=3)
+    _legend(axes)
