@@ -11,7 +11,8 @@ train part::
 The texts stay in the user's cache, below ``real_text``, with the judgment logs and the trained
 adapters. What is kept in the book is ``real_text_results.RECORD``: scores and counts, and no text.
 The command asks only for what is missing, so it can be interrupted and carried on, and repeated
-when further adapters are there. To change a record, delete it first.
+when further adapters are there; once the untrained model is in the record, several can run at a
+time, each with judges of its own. To change a record, delete it first.
 
 Which triplets are trained on and which are tested with is said in ``real_text_parts``.
 """
@@ -172,10 +173,11 @@ class _Job:
         tell: Callable[[str], None],
     ) -> None:
         from chaincheck.training.recipe import load_recipe
+        from chaincheck.training.run_folder import make_folder
 
         self.home = cache_folder() / "real_text"
-        for place in (self.home, self.home / "logs", out.parent):
-            place.mkdir(parents=True, exist_ok=True)
+        for place in (self.home / "logs", self.home / "runs", out.parent):
+            make_folder(place)
         self.out, self.facts, self.threads = out, facts, threads
         self.progress, self.tell = progress, tell
         self.items = items_of(drawn.test)
@@ -232,14 +234,14 @@ class _Job:
                 return
             adapter, trained = found
         weights = None if adapter is None else file_hash(adapter / _WEIGHTS)
-        others = [one for one in self.record.judges if one.name != name]
-        if len(others) < len(self.record.judges):
-            before = next(one for one in self.record.judges if one.name == name)
-            if before.weights == weights:
-                self.tell(f"{name}: in the record")
-                return
+        if (name, weights) in {(one.name, one.weights) for one in self.record.judges}:
+            self.tell(f"{name}: in the record")
+            return
         said = self._asked(name, adapter)
         new = JudgeScores(arm=arm, seed=seed, weights=weights, trained=trained, **said)
+        if self.out.exists():  # another process may have added a judge of its own meanwhile
+            self._take_up(load_real_text(self.out))
+        others = [one for one in self.record.judges if one.name != name]
         for one in others[:1]:
             if one.setup != new.setup:
                 raise UsageError(
@@ -282,7 +284,6 @@ class _Job:
 
         recipe = load_recipe(recipe_of(_RECIPE), {**_CHANGES, "seed": seed})
         run = self.home / "runs" / f"{name}-{content_hash([recipe.digest, self.train_file.name])}"
-        run.parent.mkdir(exist_ok=True)
         self.tell(f"{name}: training, or trained already")
         return run / "adapter", _kept(
             train(_MODEL, self.train_file, run, recipe, threads=self.threads)

@@ -136,8 +136,9 @@ def draw_parts(
             "test with",
             remedy="Name the folder that holds the whole original files",
         )
-    learned = {text for one in drawn.train for cell in one.cells.values() for text in cell.passages}
-    shared = sum(not learned.isdisjoint(one.cells["A"].passages) for one in drawn.test)
+    seen = {text for item in items_of(drawn.train) for text in item.passages}
+    learned = {item.passages[at] for item in items_of(drawn.train) for at in _supports(item)}
+    contexts = [one.cells["A"].passages for one in drawn.test]
     measure = _measure_prompts(model, prompt)
     sides = [
         Part(
@@ -156,7 +157,8 @@ def draw_parts(
         known=len(drawn.known),
         train=sides[0],
         test=sides[1],
-        shared_passages=shared,
+        shared_passages=sum(not seen.isdisjoint(context) for context in contexts),
+        shared_supports=sum(not learned.isdisjoint(context) for context in contexts),
     )
 
 
@@ -191,6 +193,10 @@ def _two_hops(source: str, path: Path, strict: bool, progress: Any) -> list[Trip
 def items_of(triplets: Iterable[Triplet]) -> list[Item]:
     """The cells of triplets side by side: A, B, D of the first, and so on."""
     return [one.cells[cell] for one in triplets for cell in "ABD"]
+
+
+def _supports(item: Item) -> tuple[int, ...]:
+    return (*item.earlier_support, *item.later_support)
 
 
 def _counts(triplets: Iterable[Triplet]) -> dict[str, dict[str, int]]:

@@ -96,7 +96,9 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
         known: strict triplets that were kept out of the test because the facts know them.
         train, test: the two sides.
         shared_passages: test triplets whose context holds a passage that some train context holds
-            as well. It is not a support of both.
+            as well, in whatever role; no step of a test triplet is a step of a train one.
+        shared_supports: those whose context holds a support of a train triplet: as a distractor,
+            or as a decoy.
     """
 
     files: dict[str, str]
@@ -107,6 +109,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     train: Part
     test: Part
     shared_passages: int
+    shared_supports: int
 
 
 class AskedTriplet(msgspec.Struct, frozen=True, kw_only=True):

@@ -30,6 +30,8 @@ from chaincheck.real_text_results import (
 )
 from chaincheck.records import DATA_SETS, DataSet
 from chaincheck.splits import groups
+from chaincheck.training.recipe import load_recipe, read_recipe
+from chaincheck.training.run_folder import file_hash
 from chaincheck.training_records import BASE, open_run, part_of, recipe_of, work_folder
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -133,7 +135,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     pytest.importorskip("peft", reason="the extra 'training' is not installed")
     import tiny_language_models as tiny
 
-    from chaincheck.training.recipe import load_recipe
     from chaincheck.training.run import train
 
     made = World(tmp_path_factory.mktemp("real_text"))
@@ -182,6 +183,10 @@ def sides(world: World) -> tuple[list[Triplet], list[Triplet]]:
     cache = world.home / "cache" / "real_text"
     (train,), (test,) = cache.glob("train-*.jsonl.gz"), cache.glob("test-*.jsonl.gz")
     return read_triplets(train), read_triplets(test)
+
+
+def supports(item: Item) -> tuple[int, ...]:
+    return (*item.earlier_support, *item.later_support)
 
 
 def ids(triplets: list[Triplet]) -> set[str]:
@@ -246,6 +251,13 @@ class TestTheSplit:
             assert told.triplets == {"musique": {v: variants.count(v) for v in set(variants)}}
             assert told.prompts.prompts == 3 * len(triplets)
             assert 0 < told.prompts.median <= told.prompts.longest < 4096
+        train, test = sides(world)
+        seen = {text for item in items_of(train) for text in item.passages}
+        steps = {item.passages[k] for item in items_of(train) for k in supports(item)}
+        contexts = [set(one.cells["A"].passages) for one in test]
+        shared = [sum(bool(one & texts) for one in contexts) for texts in (seen, steps)]
+        assert [record.parts.shared_passages, record.parts.shared_supports] == shared
+        assert not any(item.passages[k] in steps for item in items_of(test) for k in supports(item))
         assert record.parts.strict["musique"] == {"real": 6, "fict": 6, "decoy": 6}
         assert record.parts.lenient["musique"]["real"] == 12
 
@@ -330,6 +342,21 @@ class TestTheRecord:
         second, _ = world.make("triplet", BASE, out=out)
         assert second.judges == record.judges
 
+    def test_what_another_process_adds_meanwhile_is_kept(
+        self, world: World, record: RealText
+    ) -> None:
+        out = world.home / "two.json"
+
+        def progress(items: Any, *, what: str, total: int | None = None) -> Iterator[Any]:
+            del total
+            if what == "triplet-0":
+                others = (record.judges[0], record.judges[2])
+                out.write_bytes(msgspec.json.encode(msgspec.structs.replace(record, judges=others)))
+            yield from items
+
+        both, _ = world.make("triplet", out=out, progress=progress)
+        assert both == load_real_text(out) == record
+
     def test_a_log_that_was_cut_short_is_gone_on_with(
         self, world: World, record: RealText, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -370,10 +397,10 @@ def strings(value: Any) -> Iterator[str]:
 
 def adapter_of(judge: JudgeScores) -> Path | None:
     """The adapter of a judge of the record, found by its weights."""
-    from chaincheck.models import cache_folder, file_hash
+    from chaincheck import models
 
-    for path in cache_folder().rglob(ADAPTER):
-        if "checkpoints" not in path.parts and file_hash(path) == judge.weights:
+    for path in models.cache_folder().rglob(ADAPTER):
+        if "checkpoints" not in path.parts and models.file_hash(path) == judge.weights:
             return path.parent
     assert judge.weights is None
     return None
@@ -450,13 +477,25 @@ class TestTheBook:
         }
         assert RECORD.stat().st_size < 1_000_000
 
-    def test_its_triplets_can_be_drawn_again(self) -> None:
+    def test_it_is_of_the_facts_and_recipes_of_today(self) -> None:
+        if not RECORD.exists():
+            pytest.skip("no judge has been asked about real text")
+        known = load_real_text()
+        facts = {part_of(part).name: file_hash(part_of(part)) for part in ("train", "validation")}
+        assert known.parts.facts == facts
+        for judge in known.judges[1:]:
+            seed = {"seed": judge.seed}
+            recipe = load_recipe(recipe_of(judge.arm), seed) if judge.arm != REAL else None
+            if recipe is None:
+                recipe = read_recipe({**known.recipe, **seed})
+                assert recipe == load_recipe(recipe_of("triplet"), {**real_text._CHANGES, **seed})
+            assert judge.trained["recipe"] == recipe.digest
+
+    def test_it_is_of_the_files_as_they_are(self) -> None:
         if not RECORD.exists() or not SHARED.is_dir():
             pytest.skip("no record, or the data sets (../shared/data) are not beside the checkout")
-        known = load_real_text()
-        assert known.parts.files == {
-            name: real_text_parts._digest(SHARED / name) for name in known.parts.files
-        }
+        known = load_real_text().parts.files
+        assert known == {name: real_text_parts._digest(SHARED / name) for name in known}
 
 
 def test_items_stand_side_by_side(world: World, record: RealText) -> None:

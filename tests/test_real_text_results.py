@@ -82,6 +82,7 @@ def made(seed: int = 0) -> RealText:
         train=part("a"),
         test=part("b"),
         shared_passages=0,
+        shared_supports=0,
     )
     return RealText(
         command=COMMAND, version="0", parts=parts, recipe={}, triplets=triplets, judges=judges
