@@ -57,7 +57,7 @@ judgments: models
 
 # What the pages quote of training: runs over seeds; makes only what is missing.
 trainings: models
-	@$(RUN) chaincheck.training_records $(ARGS)
+	@$(RUN) chaincheck.record_training $(ARGS)
 
 bench: setup-test
 	@$(RUN) pytest tests/benchmarks -q -s $(ARGS)

@@ -20,7 +20,7 @@ from chaincheck.freshness import code_and_data, environment, file_digest
 from chaincheck.items import Item, Triplet
 from chaincheck.judges import Judge
 from chaincheck.models import find_model
-from chaincheck.training_records import open_run
+from chaincheck.record_training import open_run
 
 if TYPE_CHECKING:
     from chaincheck.training.recipe import Recipe

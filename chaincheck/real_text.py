@@ -47,11 +47,11 @@ from chaincheck.real_text_results import (
     RealText,
     load_real_text,
 )
+from chaincheck.record_training import open_run
 from chaincheck.training_records import (
     ARMS,
     BASE,
     FOLDER,
-    open_run,
     part_of,
     recipe_of,
     work_folder,
@@ -228,7 +228,7 @@ class _Job:
                 told = f"{name}: no adapter in the cache"
                 if explicit:
                     raise UsageError(
-                        told, remedy=f"Train it: python -m chaincheck.training_records {arm}:{seed}"
+                        told, remedy=f"Train it: python -m chaincheck.record_training {arm}:{seed}"
                     )
                 self.tell(f"{told}, left out")
                 return
@@ -309,7 +309,7 @@ class _Job:
         if (summary.recipe, summary.data) != (recipe.digest, data):
             raise UsageError(
                 f"{run} was trained by another recipe, or on other triplets, than the book has now",
-                remedy=f"Delete it and run: python -m chaincheck.training_records {arm}:{seed}",
+                remedy=f"Delete it and run: python -m chaincheck.record_training {arm}:{seed}",
             )
         return run / "adapter", _kept(summary)
 

@@ -1,60 +1,44 @@
-"""What training came to, once: the runs over seeds that chapters 5 to 7 quote.
+"""The runs over seeds that chapters 5 to 7 quote, as the book keeps them.
 
 A run takes minutes on two cores and the chapters quote dozens of them, so their judgments lie
-below ``book/records/training``: the triplets, split; and for each run its judgment log of the test
-triplets, with its metrics and settings. The recipes are the files in ``book/recipes``. One command
-makes whatever is missing::
-
-    python -m chaincheck.training_records                       # or: make trainings
-    python -m chaincheck.training_records triplet nominal-fict  # some of the recipes
-
-It can be interrupted and carried on, and several can run at a time, each on recipes of its own.
-To change a record, delete its files first. Weights are not kept in the book; they stay in the
+below ``book/records/training``: the triplets, split; and for each run its judgment log of the
+triplets held out, with its metrics and settings. The recipes are the files in ``book/recipes``.
+``record_training`` makes whatever is missing. Weights are not kept in the book; they stay in the
 user's cache, below ``training_records``.
 """
 
 from __future__ import annotations
 
-import argparse
-import shutil
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from chaincheck import audit_records
-from chaincheck.atomic import write_bytes
-from chaincheck.errors import ChainCheckError, PathLike, UnreadableFile, UsageError
-from chaincheck.items import Item, read_items, read_triplets, write_items
-from chaincheck.judges import Judge, open_judge
+from chaincheck.errors import PathLike, UnreadableFile, UsageError
+from chaincheck.items import Item, read_triplets
 from chaincheck.judges.record import RecordedJudge
 from chaincheck.models import cache_folder
-from chaincheck.packed_logs import carried_on
 
 __all__ = [
     "ARMS",
     "BASE",
+    "COMMAND",
     "FOLDER",
     "PARTS",
     "RELEASED",
     "Arm",
     "Run",
     "asked_items",
-    "draw_triplets",
     "log_of",
-    "main",
-    "make_record",
-    "open_run",
     "part_of",
     "read_run",
     "recipe_of",
     "recorded_seeds",
     "release_of",
     "run_judge",
+    "run_of",
     "work_folder",
 ]
 
@@ -68,24 +52,7 @@ BASE = "base"
 PARTS = ("train", "validation", "test")
 """The files of triplets. They share no bridge, no later step and no earlier one."""
 
-_COMMAND = "python -m chaincheck.training_records"
-_MODEL = "smollm2"
-_DTYPE = "bfloat16"
-_DISTRACTORS = 2
-_TEST_SHARE = 0.12
-_VALIDATION_SHARE = 0.09
-_GATE = """\
-# Written before any judge was asked about these triplets.
-name = "SmolLM2, chain judge"
-base = "base.jsonl"
-candidate = "candidate.jsonl"
-cluster = "bridge"
-margin = 0.02
-
-[[data]]
-path = "../test.jsonl.gz"
-sigma = ["real", "fict", "decoy"]
-"""
+COMMAND = "python -m chaincheck.record_training"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +140,8 @@ def release_of(folder: PathLike = FOLDER) -> Path:
     return Path(folder) / "release"
 
 
-def _run_of(arm: str, seed: int, folder: PathLike) -> Path:
+def run_of(arm: str, seed: int, folder: PathLike = FOLDER) -> Path:
+    """The settings and metrics of a run."""
     return Path(folder) / f"{arm}-{seed}.run.json.gz"
 
 
@@ -192,7 +160,7 @@ def run_judge(
         UnreadableFile: the record is not there.
         IntegrityError: it is damaged.
     """
-    return RecordedJudge(log_of(arm, seed, folder, part), command=f"{_COMMAND} {arm}")
+    return RecordedJudge(log_of(arm, seed, folder, part), command=f"{COMMAND} {arm}")
 
 
 def read_run(arm: str, seed: int, folder: PathLike = FOLDER) -> Run:
@@ -203,118 +171,19 @@ def read_run(arm: str, seed: int, folder: PathLike = FOLDER) -> Run:
     """
     from chaincheck.jsonl import open_bytes
 
-    path = _run_of(arm, seed, folder)
+    path = run_of(arm, seed, folder)
     try:
         with open_bytes(path) as file:
             return msgspec.json.decode(file.read(), type=Run)
     except msgspec.MsgspecError as cause:
         raise UnreadableFile(
-            f"is no record of a run: {cause}", path=path, remedy=f"Delete it; {_COMMAND} {arm}"
+            f"is no record of a run: {cause}", path=path, remedy=f"Delete it; {COMMAND} {arm}"
         ) from None
 
 
 def work_folder(arm: str, seed: int) -> Path:
     """Where the run itself lies, with its adapter: in the user's cache."""
     return cache_folder() / "training_records" / f"{arm}-{seed}"
-
-
-def draw_triplets(kept_apart: Sequence[Item] = ()) -> dict[str, list[Item]]:
-    """Build triplets from all of the book's facts, with two distractors, and split them.
-
-    Args:
-        kept_apart: items that nothing trained on may share a bridge or a step with.
-
-    Returns:
-        Items by part. Parts share no bridge, no later support and no earlier one.
-    """
-    from chaincheck.sources.facts import FactsSource
-    from chaincheck.splits import groups, split
-    from chaincheck.triplets import build
-
-    items = build(
-        list(FactsSource().read(None)),
-        seed=0,
-        distractors=_DISTRACTORS,
-        cells=("A", "B", "D", "C"),
-    ).items
-    rest, test = split(items, _TEST_SHARE, seed=0, by_head=True)
-    train, validation = split(rest, _VALIDATION_SHARE, seed=1, by_head=True)
-    barred = {id(item) for item in kept_apart}
-    tied = {
-        id(item)
-        for group in groups([*train, *kept_apart], by_head=True)
-        if any(id(item) in barred for item in group)
-        for item in group
-    }
-    train = [item for item in train if id(item) not in tied]
-    return dict(zip(PARTS, (train, validation, test), strict=True))
-
-
-def _write_triplets(home: Path) -> None:
-    if all(part_of(part, home).exists() for part in PARTS):
-        return
-    # Chapter 9 audits a trained judge on these, so it must not have seen them.
-    audited = list(read_items(audit_records.triplets_of()))
-    for part, items in draw_triplets(audited).items():
-        write_items(part_of(part, home), items)
-
-
-def open_run(
-    name: str,
-    *,
-    model: str | None = None,
-    adapter: PathLike | None = None,
-    prompt: str = "brief",
-    dtype: str = _DTYPE,
-    threads: int | None = None,
-) -> Judge:
-    """Open a judge the way the recorded ones are opened, or with another prompt or precision.
-
-    Args:
-        name: name for tables.
-        model: the base's or the merged model's folder or name; by default the book's base.
-        adapter: an adapter's folder.
-        prompt: a prompt's name or file.
-        dtype: what the model is kept and computed in.
-        threads: threads of the CPU.
-
-    Raises:
-        ChainCheckError: as ``open_judge``.
-    """
-    keys: dict[str, Any] = {
-        "kind": "causal",
-        "model": _absolute(model or _MODEL),
-        "dtype": dtype,
-        "prompt": _absolute(prompt),
-        # The loss knows only the odds of yes against no: how much the two have together is free,
-        # and it falls.
-        "minimum_mass": 0.0,
-        "name": name,
-        **({} if adapter is None else {"adapter": _absolute(adapter)}),
-        **({} if threads is None else {"threads": threads}),
-    }
-    lines = [f"{key} = {msgspec.json.encode(value).decode()}" for key, value in keys.items()]
-    path = _work() / f"{name}.toml"
-    write_bytes(path, "\n".join(lines).encode() + b"\n")
-    return open_judge(str(path))
-
-
-def _absolute(place: PathLike) -> str:
-    """A name as it is, a file or folder with its whole path: the judge's file lies elsewhere."""
-    path = Path(place)
-    return str(path.resolve()) if path.exists() else str(place)
-
-
-def _work() -> Path:
-    place = cache_folder() / "training_records"
-    place.mkdir(parents=True, exist_ok=True)
-    return place
-
-
-def _ask(judge: Judge, items: Sequence[Item], packed: Path, progress: Any) -> None:
-    with carried_on(judge, packed, _work()) as live:
-        for _ in live.score(progress(items, what=judge.name, total=len(items))):
-            pass
 
 
 def asked_items(part: str, folder: PathLike = FOLDER) -> list[Item]:
@@ -325,168 +194,3 @@ def asked_items(part: str, folder: PathLike = FOLDER) -> list[Item]:
         if part == "test" or triplet.variant != "decoy"
         for cell in "ABD"
     ]
-
-
-def _silent(items: Any, *, what: str, total: int | None = None) -> Iterator[Any]:
-    del what, total
-    yield from items
-
-
-def make_record(
-    arm: str,
-    seed: int = 0,
-    folder: PathLike = FOLDER,
-    *,
-    threads: int | None = None,
-    progress: Any = _silent,
-) -> None:
-    """Train with a recipe and a seed, and ask the judge about the triplets held out, once.
-
-    Args:
-        arm: a name of ``ARMS``, or ``BASE`` for the model as it comes.
-        seed: of the recipe.
-        folder: where the records lie; triplets are drawn and the gate's conditions are fixed if
-            they are not there.
-        threads: threads of the CPU.
-        progress: wraps what is asked.
-
-    Raises:
-        ChainCheckError: as ``train`` and as the judge.
-    """
-    from chaincheck.training.gate_score import score_for_gate
-
-    home = Path(folder)
-    home.mkdir(parents=True, exist_ok=True)
-    _write_triplets(home)
-    gate = _fixed_gate(home)
-    parts = _BOTH if arm == BASE else ARMS[arm].parts
-    missing = [
-        part
-        for part in parts
-        if _lacks(log_of(arm, seed, home, part), partial(asked_items, part, home))
-    ]
-    adapter = None
-    if arm != BASE and (missing or not _run_of(arm, seed, home).exists()):
-        adapter = _trained(arm, seed, home, threads)
-    if missing:
-        name = BASE if arm == BASE else f"{arm}-{seed}"
-        judge = open_run(name, adapter=adapter, threads=threads)
-        for part in missing:
-            log = log_of(arm, seed, home, part)
-            if arm == BASE and part == "test":
-                score_for_gate(gate, judge, "base")
-            else:
-                _ask(judge, asked_items(part, home), log, progress)
-    candidate = release_of(home) / "candidate.jsonl"
-    if (arm, seed) == RELEASED and _lacks(candidate, partial(asked_items, "test", home)):
-        _release(home, _trained(arm, seed, home, threads), threads)
-
-
-def _lacks(log: Path, asked: Callable[[], Sequence[Item]]) -> bool:
-    """Whether a log has still to be made. The gate's are written in place, so may be cut short."""
-    if log.suffix == ".gz" or not log.exists():
-        return not log.exists()
-    try:
-        return bool(RecordedJudge(log).missing(asked()))
-    except UnreadableFile:
-        return True  # cut short before the first judgment
-
-
-def _fixed_gate(home: Path) -> Path:
-    """Write the gate's conditions and fix them, before anything is asked."""
-    from chaincheck.training.gate_plan import lock_path, lock_plan
-
-    plan = release_of(home) / "gate.toml"
-    if not plan.exists():
-        plan.parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(plan, _GATE.encode())
-    if not lock_path(plan).exists():
-        lock_plan(plan)
-    return plan
-
-
-def _trained(arm: str, seed: int, home: Path, threads: int | None) -> Path:
-    """Train, or find trained, and keep settings and metrics; return the adapter."""
-    from chaincheck.training.recipe import load_recipe
-    from chaincheck.training.run import train
-
-    recipe = load_recipe(recipe_of(arm), {"seed": seed})
-    run = work_folder(arm, seed)
-    summary = train(_MODEL, part_of("train", home), run, recipe, threads=threads)
-    lines = (run / "metrics.jsonl").read_bytes().splitlines()
-    record = Run(
-        recipe=recipe.settings,
-        summary={**msgspec.to_builtins(summary), "adapter": f"{arm}-{seed}"},
-        metrics=[msgspec.json.decode(line) for line in lines],
-    )
-    write_bytes(_run_of(arm, seed, home), msgspec.json.encode(record) + b"\n")
-    return run / "adapter"
-
-
-def _release(home: Path, adapter: Path, threads: int | None) -> None:
-    """Merge a run into its base, with the audit, and ask the merged model under the gate."""
-    from chaincheck.models import find_model
-    from chaincheck.training.gate_score import score_for_gate
-    from chaincheck.training.merge import merge
-    from chaincheck.training.score_drift import causal_comparison
-
-    merged = _work() / "merged"
-    report = release_of(home) / "merge.json"
-    if not report.exists():
-        if merged.exists():
-            shutil.rmtree(merged)
-        judge = _work() / f"{BASE}.toml"
-        open_run(BASE, threads=threads)
-        compare = causal_comparison(part_of("validation", home), find_model(_MODEL), adapter, judge)
-        done = merge(find_model(_MODEL), adapter, merged, compare=compare)
-        kept = {**done.to_dict(), "out": merged.name}  # where it lies on this machine is left out
-        write_bytes(report, msgspec.json.encode(kept) + b"\n")
-    candidate = open_run("candidate", model=str(merged), threads=threads)
-    score_for_gate(release_of(home) / "gate.toml", candidate, "candidate")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the module's own small command line and return its exit code."""
-    from tqdm import tqdm
-
-    def shown(items: Any, *, what: str, total: int | None = None) -> Iterator[Any]:
-        yield from tqdm(items, desc=what, total=total, disable=not sys.stderr.isatty())
-
-    parser = argparse.ArgumentParser(
-        prog=_COMMAND,
-        description="Train by the book's recipes and keep what the judges say, where missing.",
-    )
-    parser.add_argument(
-        "runs", nargs="*", metavar="RECIPE[:SEED]", help="recipes or single runs; all by default"
-    )
-    parser.add_argument("--out", default=str(FOLDER), help="where the records lie")
-    parser.add_argument("--threads", type=int, help="threads of the CPU")
-    given = parser.parse_args(arguments)
-    try:
-        for arm, seed in _runs(given.runs or [BASE, *ARMS]):
-            make_record(arm, seed, given.out, threads=given.threads, progress=shown)
-    except ChainCheckError as error:
-        print(f"chaincheck: error: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
-
-
-def _runs(asked: Sequence[str]) -> list[tuple[str, int]]:
-    """Read RECIPE and RECIPE:SEED."""
-    found = []
-    for text in asked:
-        arm, mark, seed = text.partition(":")
-        if arm == BASE:
-            found.append((BASE, 0))
-            continue
-        recipe_of(arm)
-        if mark and not (seed.isdigit() and int(seed) < ARMS[arm].seeds):
-            raise UsageError(
-                f"{text!r} is no recorded run", remedy=f"Seeds of {arm}: 0 to {ARMS[arm].seeds - 1}"
-            )
-        found += [(arm, int(seed))] if mark else [(arm, one) for one in range(ARMS[arm].seeds)]
-    return found
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -28,11 +28,12 @@ from chaincheck.real_text_results import (
     load_real_text,
     real_text_results,
 )
+from chaincheck.record_training import open_run
 from chaincheck.records import DATA_SETS, DataSet
 from chaincheck.splits import groups
 from chaincheck.training.recipe import load_recipe, read_recipe
 from chaincheck.training.run_folder import file_hash
-from chaincheck.training_records import BASE, open_run, part_of, recipe_of, work_folder
+from chaincheck.training_records import BASE, part_of, recipe_of, work_folder
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 FILMS = {
@@ -418,7 +419,7 @@ class TestMistakes:
                 world.make(name)
 
     def test_a_run_that_was_never_made_is_named_with_its_command(self, world: World) -> None:
-        with pytest.raises(UsageError, match=r"training_records nominal-fict:0"):
+        with pytest.raises(UsageError, match=r"record_training nominal-fict:0"):
             world.make("nominal-fict:0")
 
     def test_an_adapter_by_another_recipe_is_refused(

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from chaincheck import training_records
+from chaincheck import record_training, training_records
 from chaincheck.audit_records import triplets_of
 from chaincheck.errors import UnreadableFile, UsageError
 from chaincheck.items import Triplet, read_triplets
 from chaincheck.judges.record import RecordedJudge
+from chaincheck.record_training import main
 from chaincheck.splits import groups
 from chaincheck.training.gate import check_gate
 from chaincheck.training.recipe import load_recipe
@@ -23,7 +24,6 @@ from chaincheck.training_records import (
     Arm,
     asked_items,
     log_of,
-    main,
     part_of,
     read_run,
     recipe_of,
@@ -110,7 +110,7 @@ def test_a_run_is_recorded_released_and_not_made_again(
 
     tiny.save(tmp_path / "tiny", "qwen3", chat=tiny.CHAT)
     monkeypatch.setenv("CHAINCHECK_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(training_records, "_MODEL", str(tmp_path / "tiny"))
+    monkeypatch.setattr(record_training, "_MODEL", str(tmp_path / "tiny"))
     monkeypatch.setattr(training_records, "_BOOK", tmp_path)
     monkeypatch.setattr(training_records, "ARMS", {"mine": Arm(1, "x", ("test", "validation"))})
     monkeypatch.setattr(training_records, "RELEASED", ("mine", 0))

@@ -122,8 +122,8 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Everything, as plain values."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
+        """Everything, as it reads back from JSON."""
+        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return plain
 
     @property
