@@ -68,7 +68,7 @@ def _which_recipe(answer: Any) -> str | None:
         return None
     if given.index(BASE) != right.index(BASE):
         return "The base has had no training: its Nominal is the lowest."
-    return "Both trained judges have a high Nominal. Which one says no to any new name?"
+    return "Both trained judges have a high Nominal. Which one marks a new name down?"
 
 
 @exercise("5.3", "Give two triples of numbers: CE, EE and Sigma on real, then on decoy triplets.")
