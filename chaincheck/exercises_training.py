@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,10 +60,10 @@ def unnamed_judges() -> list[tuple[str, tuple[float, float, float]]]:
 
 @exercise("5.2", "Give three names, in the order of the rows: base, nominal-fict or triplet.")
 def _which_recipe(answer: Any) -> str | None:
+    given = list(answer)
+    if sorted(given) != sorted((BASE, *_NAMED)):
+        raise ValueError("these three names, each once")
     right = [name for name, _ in unnamed_judges()]
-    given = [str(name) for name in answer]
-    if sorted(given) != sorted(right):
-        return f"Each of {', '.join(sorted(right))} once."
     if given == right:
         return None
     if given.index(BASE) != right.index(BASE):
@@ -85,6 +85,8 @@ def _name_linker(answer: Any) -> str | None:
 
 @exercise("5.4", "Give a mapping of recipe keys, as read_recipe takes it.")
 def _own_recipe(answer: Any) -> str | None:
+    if not isinstance(answer, Mapping) or not answer:
+        raise TypeError("a mapping")
     try:
         recipe = read_recipe(answer)
     except UsageError as problem:
