@@ -45,7 +45,7 @@ def seeds_figure(
     step = 0.8 / len(variants)
     with style():
         height = 1.2 + len(results) * max(0.42, 0.2 * len(variants))
-        figure = Figure(figsize=(2.1 * len(quantities) + 2.2, height), layout="constrained")
+        figure = Figure(figsize=(1.55 * len(quantities) + 1.7, height), layout="constrained")
         panels = figure.subplots(1, len(quantities), sharey=True, squeeze=False)[0]
         for axes, quantity in zip(panels, quantities, strict=True):
             low, high, chance, ticks = _RANGES.get(quantity, _EFFECT)
@@ -89,7 +89,7 @@ def scores_figure(results: Mapping[str, Sequence[SeedResult]], variants: Sequenc
         raise ValueError("scores_figure needs at least one run and one variant")
     with style():
         height = 1.2 + 0.42 * len(results)
-        figure = Figure(figsize=(2.6 * len(variants) + 2.2, height), layout="constrained")
+        figure = Figure(figsize=(2.0 * len(variants) + 1.7, height), layout="constrained")
         panels = figure.subplots(1, len(variants), sharey=True, sharex=True, squeeze=False)[0]
         for axes, variant in zip(panels, variants, strict=True):
             axes.axvline(0, color="#444444", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
