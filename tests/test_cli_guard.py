@@ -181,9 +181,14 @@ class TestStopping:
         (tmp_path / "data").write_text("".join(json.dumps(row) + "\n" for row in rows))
         (tmp_path / "out").write_bytes(b"old")
         line = "score --data data --judge lexical --out out"
-        process = subprocess.Popen(
-            [*PROGRAM, *line.split()], cwd=tmp_path, stderr=subprocess.PIPE, text=True
-        )
+        # Tests that run under nohup would hand down that a request to hang up is ignored.
+        before = signal.signal(number, signal.SIG_DFL)
+        try:
+            process = subprocess.Popen(
+                [*PROGRAM, *line.split()], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+            )
+        finally:
+            signal.signal(number, before)
         deadline = time.monotonic() + 30
         while not list(tmp_path.glob(".out.*.part")) and time.monotonic() < deadline:
             time.sleep(0.02)

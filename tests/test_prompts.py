@@ -72,7 +72,11 @@ class TestRendering:
     @pytest.mark.parametrize("name", PROMPTS)
     def test_ours_show_everything(self, name: str) -> None:
         text = load_prompt(name).text(item("first of two", "second of two"))
-        answers = {"number": '{"score": p}', "rationale": '"verdict" yes or no'}
+        answers = {
+            "brief": "Say Yes if",
+            "number": '{"score": p}',
+            "rationale": '"verdict" yes or no',
+        }
         answer = answers.get(name, "Yes or No")
         for part in ("Who wrote it?", "first of two", "second of two", answer):
             assert part in text
