@@ -29,6 +29,7 @@ from chaincheck.items import Item, read_items, write_items
 from chaincheck.judges import Judge, open_judge
 from chaincheck.models import cache_folder
 from chaincheck.packed_logs import carried_on
+from chaincheck.progress_bars import shown
 from chaincheck.replay_pipeline import asked_items
 
 __all__ = [
@@ -169,11 +170,6 @@ def _asked_for_words(items: Sequence[Item], count: int) -> list[Item]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the module's own small command line and return its exit code."""
-    from tqdm import tqdm
-
-    def shown(items: Any, *, what: str, total: int | None = None) -> Iterator[Any]:
-        yield from tqdm(items, desc=what, total=total, disable=not sys.stderr.isatty())
-
     parser = argparse.ArgumentParser(
         prog="python -m chaincheck.audit_records",
         description="Ask a judge about the hops of the book's questions, and keep what it says.",

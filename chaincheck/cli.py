@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -35,18 +35,10 @@ from chaincheck.cli_options import (
 from chaincheck.cli_release import card, gate, merge
 from chaincheck.cli_train import train
 from chaincheck.errors import MeasuredFailure, UsageError
+from chaincheck.progress_bars import shown
 from chaincheck.sources import EMBEDDED, SOURCES
 
 __all__ = ["command", "main"]
-
-_T = TypeVar("_T")
-
-
-def _progress(items: Iterable[_T], *, what: str, total: int | None = None) -> Iterator[_T]:
-    """Wrap an iterable in a progress bar on stderr that vanishes where nobody watches."""
-    from tqdm import tqdm
-
-    yield from tqdm(items, desc=what, total=total, unit="", disable=not sys.stderr.isatty())
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -140,7 +132,7 @@ def build(
         test_out=test_out,
         test_share=test_share,
         report_path=report,
-        progress=_progress,
+        progress=shown,
     )
     tell(result.to_json() if as_json else result.to_text(), out)
     if not any(result.triplets.values()):
@@ -191,9 +183,7 @@ def score(
 
     if measure and Path(out).exists() and not Path(out).is_file():
         raise UsageError(f"{out} keeps no scores to measure", remedy="Name a file with --out")
-    summary = score_file(
-        data, judge, out, log=log, live=live, leave_out=leave_out, progress=_progress
-    )
+    summary = score_file(data, judge, out, log=log, live=live, leave_out=leave_out, progress=shown)
     tell(summary.to_json() if as_json else summary.to_text(), out)
     if measure:
         from chaincheck.evaluation import evaluate_files
@@ -243,7 +233,7 @@ def shortcuts(data: str, json_path: str | None, plot: str | None) -> None:
     from chaincheck.pipeline import measure_judges
 
     refuse_clashes([None if json_path == "-" else json_path, plot], [data])
-    found = measure_judges(data, progress=_progress)
+    found = measure_judges(data, progress=shown)
     rows = {name: one.rows for name, one in found.items()}
     draw = (lambda: _draw_effects(rows, plot)) if plot else None
     emit(lambda: judges_to_text(found), lambda: judges_to_json(found), json_path, draw)

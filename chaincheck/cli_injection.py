@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from chaincheck.cli_options import INPUT, emit, examples, json_option, level_option, plot_option
 from chaincheck.errors import UsageError
+from chaincheck.progress_bars import shown
 
 __all__ = ["injection"]
-
-_T = TypeVar("_T")
-
-
-def _progress(items: Iterable[_T], *, what: str, total: int | None = None) -> Iterator[_T]:
-    from sys import stderr
-
-    from tqdm import tqdm
-
-    yield from tqdm(items, desc=what, total=total, unit="", disable=not stderr.isatty())
 
 
 @click.command(
@@ -87,7 +77,7 @@ def injection(
     refuse_clashes(outputs, [data, log, attacks])
     texts = _chosen(attack, attacks)
     with _judge(judge, log, live=live) as chosen:
-        result = probe_file(data, chosen, attacks=texts, progress=_progress, **options)
+        result = probe_file(data, chosen, attacks=texts, progress=shown, **options)
 
     def draw(path: str) -> None:
         from chaincheck import plots, plots_injection

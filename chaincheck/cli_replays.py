@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -19,19 +18,9 @@ from chaincheck.cli_options import (
     tell,
 )
 from chaincheck.errors import UsageError
+from chaincheck.progress_bars import shown
 
 __all__ = ["ask", "claims", "replays"]
-
-_T = TypeVar("_T")
-
-
-def _progress(items: Iterable[_T], *, what: str, total: int | None = None) -> Iterator[_T]:
-    from sys import stderr
-
-    from tqdm import tqdm
-
-    yield from tqdm(items, desc=what, total=total, unit="", disable=not stderr.isatty())
-
 
 _strict = click.option(
     "--strict",
@@ -83,9 +72,7 @@ def replays(
     """
     from chaincheck.replay_pipeline import replays_file
 
-    found = replays_file(
-        data, out, rationales=rationales, log=log, strict=strict, progress=_progress
-    )
+    found = replays_file(data, out, rationales=rationales, log=log, strict=strict, progress=shown)
     _finish(found, out, json_path)
     if found.refused:
         import sys
@@ -143,7 +130,7 @@ def ask(*, judge: str | None, out: str, json_path: str | None, **options: Any) -
     from chaincheck.replay_pipeline import ask_file
 
     chosen = open_judge(judge) if judge is not None else None
-    found = ask_file(judge=chosen, out=out, progress=_progress, **options)
+    found = ask_file(judge=chosen, out=out, progress=shown, **options)
     _finish(found, out, json_path)
 
 
@@ -189,7 +176,7 @@ def claims(
             remedy="Name the judge's scores with --scores",
         )
     found = claims_file(
-        data, replays, scores, level=level, resamples=resamples, seed=seed, progress=_progress
+        data, replays, scores, level=level, resamples=resamples, seed=seed, progress=shown
     )
 
     def draw(path: str) -> None:

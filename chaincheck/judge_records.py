@@ -39,6 +39,7 @@ from chaincheck.judges.base import differences
 from chaincheck.judges.log_format import content_of
 from chaincheck.judges.record import LiveJudge, RecordedJudge
 from chaincheck.packed_logs import carried_on, unpack
+from chaincheck.progress_bars import shown
 
 __all__ = [
     "BARE_ATTACKS",
@@ -390,12 +391,7 @@ def make_records(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the module's own small command line and return its exit code."""
-    from tqdm import tqdm
-
     from chaincheck.models import cache_folder
-
-    def shown(items: Any, *, what: str, total: int | None = None) -> Iterator[Any]:
-        yield from tqdm(items, desc=what, total=total, disable=not sys.stderr.isatty())
 
     parser = argparse.ArgumentParser(
         prog="python -m chaincheck.judge_records",

@@ -35,6 +35,7 @@ from chaincheck.judges import Judge
 from chaincheck.judges.base import fingerprint_of
 from chaincheck.judges.record import LiveJudge, RecordedJudge
 from chaincheck.models import cache_folder, file_hash
+from chaincheck.progress_bars import shown
 from chaincheck.real_text_parts import Drawn, draw_parts, items_of
 from chaincheck.real_text_results import (
     COMMAND,
@@ -334,11 +335,6 @@ def _place(judge: JudgeScores) -> tuple[int, int]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the module's own small command line and return its exit code."""
-    from tqdm import tqdm
-
-    def shown(items: Any, *, what: str, total: int | None = None) -> Iterator[Any]:
-        yield from tqdm(items, desc=what, total=total, disable=not sys.stderr.isatty())
-
     parser = argparse.ArgumentParser(
         prog="python -m chaincheck.real_text",
         description="Ask trained judges about real text and keep what they say, without the text.",

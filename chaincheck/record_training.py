@@ -29,6 +29,7 @@ from chaincheck.judges import Judge, open_judge
 from chaincheck.judges.record import RecordedJudge
 from chaincheck.models import cache_folder
 from chaincheck.packed_logs import carried_on
+from chaincheck.progress_bars import shown
 from chaincheck.training_records import (
     BASE,
     COMMAND,
@@ -133,8 +134,8 @@ def open_run(
         "model": _absolute(model or _MODEL),
         "dtype": dtype,
         "prompt": _absolute(prompt),
-        # The loss knows only the odds of yes against no: how much the two have together is free,
-        # and it falls.
+        # The loss knows only the odds of yes against no. How much the two have together is free,
+        # and training moves it, in some runs to next to nothing.
         "minimum_mass": 0.0,
         "name": name,
         **({} if adapter is None else {"adapter": _absolute(adapter)}),
@@ -285,11 +286,6 @@ def _release(home: Path, adapter: Path, threads: int | None) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the module's own small command line and return its exit code."""
-    from tqdm import tqdm
-
-    def shown(items: Any, *, what: str, total: int | None = None) -> Iterator[Any]:
-        yield from tqdm(items, desc=what, total=total, disable=not sys.stderr.isatty())
-
     parser = argparse.ArgumentParser(
         prog=COMMAND,
         description="Train by the book's recipes and keep what the judges say, where missing.",
