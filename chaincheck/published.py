@@ -1,4 +1,4 @@
-"""The published zero-shot baseline of the 27B reference judge, as counts.
+"""The published zero-shot baseline of the 27B reference judge, as counts, and what training gave.
 
 The public kit reports three files in two variants, after dropping the pairs that the reference
 judge answers closed-book. It gives rates to three digits. Each is a number of pairs won over
@@ -20,7 +20,17 @@ import numpy as np
 
 from chaincheck.cells import CellScores
 
-__all__ = ["BASELINE", "JUDGE", "PublishedRow", "counts_behind", "published_row"]
+__all__ = [
+    "BASELINE",
+    "INVENTED",
+    "JUDGE",
+    "LOWEST_EDIT_EFFECT",
+    "TRAINED",
+    "PublishedRow",
+    "PublishedTraining",
+    "counts_behind",
+    "published_row",
+]
 
 JUDGE = "27B reference judge, zero-shot"
 
@@ -161,3 +171,31 @@ BASELINE = (
     ),
 )
 """The six published rows, in the order of the published table."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedTraining:
+    """What one pass over 7,481 triplets did to a judge, as published; without intervals.
+
+    Attributes:
+        size: parameters of the base.
+        before, after: selectivity on the second data set with real names.
+    """
+
+    size: str
+    before: float
+    after: float
+
+
+TRAINED = (
+    PublishedTraining("4B", 0.136, 0.376),
+    PublishedTraining("9B", 0.078, 0.386),
+    PublishedTraining("27B", 0.129, 0.461),
+)
+"""Selectivity before and after training."""
+
+LOWEST_EDIT_EFFECT = -0.5
+"""How low the edit effect is said to have gone afterwards; on which rows is not said."""
+
+INVENTED = (0.40, 0.17)
+"""Selectivity on invented names before and after training."""

@@ -17,8 +17,16 @@ from chaincheck.errors import UnreadableFile
 from chaincheck.items import Item, read_triplets
 from chaincheck.judges import Judgment
 from chaincheck.judges.record import LiveJudge
-from chaincheck.training_records import BASE, asked_items, log_of, part_of
-from chaincheck.training_results import SeedResult, Spread, measure_run, measure_runs, spread
+from chaincheck.scores import Joined
+from chaincheck.training_records import BASE, asked_items, log_of, part_of, run_judge
+from chaincheck.training_results import (
+    SeedResult,
+    Spread,
+    measure_pooled,
+    measure_run,
+    measure_runs,
+    spread,
+)
 
 VARIANTS = ("real", "fict", "decoy")
 
@@ -121,6 +129,81 @@ def test_a_spread_keeps_every_run(found: dict[str, list[SeedResult]]) -> None:
     assert Spread((1.0, 2.0, 6.0)).mean == 3.0
     with pytest.raises(ValueError, match="one seed"):
         spread([], "real", "contrast")
+
+
+class TestPooledRuns:
+    """Two runs of a recipe measured together."""
+
+    def test_a_rate_is_its_mean_over_the_runs(
+        self, home: Path, found: dict[str, list[SeedResult]]
+    ) -> None:
+        pooled = measure_pooled(["triplet", "nominal-real"], home, resamples=200, exchanges=100)
+        assert list(pooled) == ["triplet"]
+        both = pooled["triplet"]
+        assert (both.seeds, both.against) == ((0, 3), BASE)
+        for variant in VARIANTS:
+            row = both.row(variant)
+            assert (row.n, both.triplets(variant)) == (24, 12)
+            for quantity in ("nominal", "chain_effect", "edit_effect"):
+                mean = spread(found["triplet"], variant, quantity).mean
+                assert getattr(row, quantity).estimate == pytest.approx(mean)
+            # Sigma is that of the mean effects: opposite leans of two runs cancel.
+            sigma = row.chain_effect.estimate - abs(row.edit_effect.estimate)
+            assert row.contrast.estimate == pytest.approx(sigma)
+            gain = both.differences[variant]
+            means = spread([found[BASE][0]] * 2, variant, "chain_effect").mean
+            assert gain.chain_effect.interval.estimate == pytest.approx(
+                row.chain_effect.estimate - means
+            )
+
+    def test_a_bridge_is_one_unit_whatever_the_number_of_runs(
+        self, home: Path, found: dict[str, list[SeedResult]]
+    ) -> None:
+        both = measure_pooled(["triplet"], home, resamples=50, exchanges=50)["triplet"]
+        for variant in VARIANTS:
+            assert both.row(variant).units == found["triplet"][0].row(variant).units
+
+    def test_a_run_that_is_pooled_with_itself_gives_the_interval_of_one(self, home: Path) -> None:
+        alone = measure_pooled(["triplet"], home, seeds=1, resamples=300)["triplet"]
+        assert alone.seeds == (0,)
+        one = measure_runs(["triplet"], home, resamples=300)["triplet"][0]
+        for variant in VARIANTS:
+            assert alone.row(variant).edit_effect == one.row(variant).edit_effect
+        stacked = training_results._stacked([joined(home, 0)] * 3)
+        again = training_results.measure_joined(("x", None), "f" * 64, stacked, resamples=300)
+        for variant in VARIANTS:
+            for quantity in ("nominal", "chain_effect", "edit_effect", "contrast"):
+                mine, other = (getattr(some.row(variant), quantity) for some in (again, alone))
+                assert mine.estimate == pytest.approx(other.estimate)
+                assert (mine.low, mine.high) == pytest.approx((other.low, other.high))
+
+    def test_recipes_are_held_against_each_other_seed_by_seed(
+        self, home: Path, tmp_path: Path
+    ) -> None:
+        other = log_of("nominal-fict", 3, home)
+        other.write_bytes(log_of("nominal-fict", 1, home).read_bytes())
+        try:
+            found = measure_pooled(
+                ["triplet", "nominal-fict"], home, against="triplet", resamples=100, exchanges=50
+            )
+            assert (found["triplet"].against, found["triplet"].differences) == (None, {})
+            assert found["nominal-fict"].seeds == (1, 3)  # of which the other has one, 3
+            only = found["nominal-fict"].differences["real"]
+            runs = measure_runs(["triplet", "nominal-fict"], home, resamples=100, exchanges=50)
+            mine, held = runs["nominal-fict"][1], runs["triplet"][1]
+            assert (mine.seed, held.seed) == (3, 3)
+            assert only.edit_effect.interval.estimate == pytest.approx(
+                mine.row("real").edit_effect.estimate - held.row("real").edit_effect.estimate
+            )
+            none = measure_pooled(["nominal-fict"], home, against="triplet", seeds=2, resamples=50)
+            assert none["nominal-fict"].differences == {}
+        finally:
+            other.unlink()
+
+
+def joined(home: Path, seed: int) -> Joined:
+    items = asked_items("test", home)
+    return training_results._joined(items, run_judge("triplet", seed, home))
 
 
 def test_one_judge_can_be_measured_by_itself(home: Path) -> None:
