@@ -24,7 +24,8 @@ import msgspec
 
 from chaincheck.adherence.hop_questions import COLUMN, steps_of
 from chaincheck.atomic import write_bytes
-from chaincheck.errors import ChainCheckError, PathLike, UsageError
+from chaincheck.command_guard import guarded
+from chaincheck.errors import PathLike, UsageError
 from chaincheck.items import Item, read_items, write_items
 from chaincheck.judges import Judge, open_judge
 from chaincheck.models import cache_folder
@@ -185,7 +186,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--model", help="the model that writes them; the judge if not given")
     given = parser.parse_args(arguments)
     spec = given.judge or given.name
-    try:
+
+    def make() -> None:
         if "/" in given.name or given.name.startswith("."):
             raise UsageError(f"{given.name!r} is no name of a record", remedy="Use a plain word")
         make_record(given.name, open_judge(spec), given.out, progress=shown)
@@ -195,10 +197,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             written = write_rationales(given.model or spec, items)
             rows = shown(written, what="rationales", total=len(items))
             write_bytes(replies, b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
-    except ChainCheckError as error:
-        print(f"chaincheck: error: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
+
+    return guarded(make)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ import click
 from chaincheck import __version__
 from chaincheck.cli_audit import audit
 from chaincheck.cli_comparison import closed_book, compare, noise, power
-from chaincheck.cli_guard import guarded
 from chaincheck.cli_injection import injection
 from chaincheck.cli_models import model
 from chaincheck.cli_options import (
@@ -34,6 +33,7 @@ from chaincheck.cli_options import (
 )
 from chaincheck.cli_release import card, gate, merge
 from chaincheck.cli_train import train
+from chaincheck.command_guard import guarded
 from chaincheck.errors import MeasuredFailure, UsageError
 from chaincheck.progress_bars import shown
 from chaincheck.sources import EMBEDDED, SOURCES

@@ -23,8 +23,8 @@ from typing import Any
 import msgspec
 
 from chaincheck.atomic import write_bytes
+from chaincheck.command_guard import guarded
 from chaincheck.errors import (
-    ChainCheckError,
     InvalidModel,
     MissingExtra,
     PathLike,
@@ -400,7 +400,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", default=list(RECORDED), help="judges; all by default")
     parser.add_argument("--out", default=str(FOLDER), help="where the records lie")
     given = parser.parse_args(arguments)
-    try:
+
+    def make() -> None:
         unknown = [name for name in given.names if name not in RECORDED]
         if unknown:
             raise UsageError(
@@ -409,10 +410,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
         work = cache_folder() / "judge_records"
         make_records(given.names, given.out, work=work, progress=shown)
-    except ChainCheckError as error:
-        print(f"chaincheck: error: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
+
+    return guarded(make)
 
 
 if __name__ == "__main__":

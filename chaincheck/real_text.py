@@ -29,7 +29,8 @@ import msgspec
 
 from chaincheck import __version__
 from chaincheck.atomic import write_bytes
-from chaincheck.errors import ChainCheckError, InvalidScore, PathLike, UnreadableFile, UsageError
+from chaincheck.command_guard import guarded
+from chaincheck.errors import InvalidScore, PathLike, UnreadableFile, UsageError
 from chaincheck.items import content_hash, write_items
 from chaincheck.judges import Judge
 from chaincheck.judges.base import fingerprint_of
@@ -349,8 +350,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", default=str(RECORD), help="the record")
     parser.add_argument("--threads", type=int, help="threads of the CPU")
     given = parser.parse_args(arguments)
-    try:
-        make_record(
+    return guarded(
+        lambda: make_record(
             given.folder,
             given.judges,
             given.out,
@@ -358,10 +359,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             progress=shown,
             tell=lambda line: print(line, flush=True),
         )
-    except ChainCheckError as error:
-        print(f"chaincheck: error: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
+    )
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ import msgspec
 
 from chaincheck import audit_records, training_records
 from chaincheck.atomic import write_bytes
-from chaincheck.errors import ChainCheckError, PathLike, UnreadableFile, UsageError
+from chaincheck.command_guard import guarded
+from chaincheck.errors import PathLike, UnreadableFile, UsageError
 from chaincheck.items import Item, read_items, write_items
 from chaincheck.judges import Judge, open_judge
 from chaincheck.judges.record import RecordedJudge
@@ -296,13 +297,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", default=str(FOLDER), help="where the records lie")
     parser.add_argument("--threads", type=int, help="threads of the CPU")
     given = parser.parse_args(arguments)
-    try:
+
+    def make() -> None:
         for arm, seed in _runs(given.runs or [BASE, *training_records.ARMS]):
             make_record(arm, seed, given.out, threads=given.threads, progress=shown)
-    except ChainCheckError as error:
-        print(f"chaincheck: error: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
+
+    return guarded(make)
 
 
 def _runs(asked: Sequence[str]) -> list[tuple[str, int]]:

@@ -25,7 +25,8 @@ import msgspec
 
 from chaincheck import __version__
 from chaincheck.atomic import write_bytes
-from chaincheck.errors import ChainCheckError, InvalidItem, PathLike, UnreadableFile, UsageError
+from chaincheck.command_guard import guarded
+from chaincheck.errors import InvalidItem, PathLike, UnreadableFile, UsageError
 from chaincheck.evaluation import Evaluation
 from chaincheck.intervals import Interval
 from chaincheck.items import read_triplets
@@ -332,13 +333,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", help="folder that holds the original files")
     parser.add_argument("--out", default=str(FOLDER), help="where to write the records")
     given = parser.parse_args(arguments)
-    try:
+
+    def make() -> None:
         for path in write_records(given.folder, given.out):
             print(path)
-    except ChainCheckError as error:
-        print(f"chaincheck: error: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
+
+    return guarded(make)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import os
@@ -216,7 +217,7 @@ class TestStopping:
         (tmp_path / "m.md").write_text("---\nx: 1\n---\n\n```{code-cell}\n1\n```\n")
         code = (
             "import sys; from pathlib import Path\n"
-            "from chaincheck.cli_guard import guarded\n"
+            "from chaincheck.command_guard import guarded\n"
             "from chaincheck.notebook import run_notebook\n"
             "def run():\n"
             f"    for name in {['m', 'n'][1 - after :]!r}:\n"
@@ -336,3 +337,38 @@ def test_what_data_holds_cannot_steer_the_terminal(
         main(line.split())
         for told in capsys.readouterr():
             assert not {"\x1b", "\x07", "\r"} & set(told), line
+
+
+@pytest.mark.parametrize(
+    ("module", "made", "line"),
+    [
+        ("record_training", "make_record", "base"),
+        ("real_text", "make_record", "folder"),
+        ("audit_records", "make_record", "lexical"),
+        ("judge_records", "make_records", ""),
+        ("records", "write_records", "folder"),
+    ],
+)
+def test_a_command_that_makes_records_stops_without_a_traceback(
+    module: str,
+    made: str,
+    line: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """They run for minutes or hours, so that Ctrl-C and a full disk are to be expected."""
+    command_of = importlib.import_module(f"chaincheck.{module}")
+    for raised, code, told in (
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (OSError(28, "No space left on device", "there"), 2, "there: No space left"),
+    ):
+
+        def stops(*given: object, raised: BaseException = raised, **named: object) -> None:
+            raise raised
+
+        monkeypatch.setattr(command_of, made, stops)
+        assert command_of.main(line.split()) == code
+        error = capsys.readouterr().err
+        assert error.startswith("chaincheck: ")
+        assert told in error
+        assert error.count("\n") == 1
