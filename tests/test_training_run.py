@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -439,3 +440,18 @@ class TestRefusals:
     def test_a_model_that_is_not_here(self, data: Path, tmp_path: Path) -> None:
         with pytest.raises(ChainCheckError, match="smollm2"):
             train("smollm2", data, tmp_path / "run", recipe())
+
+
+@pytest.mark.parametrize("n", range(2, 40))
+def test_states_with_equal_counts_are_alike_to_the_last_bit(n: int) -> None:
+    """CE - |EE| is 0 wherever as many B lie above D as A above B, whatever the floats say."""
+    from chaincheck.training.examples import Example
+
+    examples = [Example(str(k), "real", str(k), {}) for k in range(n)]
+    for wins in range(n // 2 + 1, n + 1):
+        higher = np.arange(n) < wins
+        b = np.zeros(n)
+        a, d = np.where(higher, 1.0, -1.0), np.where(higher, -1.0, 1.0)
+        found = judge_trainer._measured(examples, np.stack([a, b, d]))
+        mirrored = judge_trainer._measured(examples, np.stack([-a, b, d]))
+        assert found["sigma"] == mirrored["sigma"] == found["real_sigma"] == 0

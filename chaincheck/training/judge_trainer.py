@@ -138,7 +138,8 @@ class JudgeTrainer(Trainer):  # type: ignore[misc]
     ) -> dict[str, float]:
         """Measure Nominal, CE, EE and Sigma of each variant of the validation triplets.
 
-        ``eval_sigma`` is the lowest Sigma of the variants, by which the best state is chosen.
+        ``eval_sigma`` is the lowest Sigma of the variants, by which the best state is chosen; of
+        several that are alike the earliest.
         """
         metrics = {f"{metric_key_prefix}_{name}": value for name, value in self.validate().items()}
         self.log(metrics)
@@ -232,7 +233,9 @@ def _measured(examples: Sequence[Example], scores: np.ndarray[Any, Any]) -> dict
             f"{variant}_nominal": row.nominal.estimate,
             f"{variant}_ce": row.chain_effect.estimate,
             f"{variant}_ee": row.edit_effect.estimate,
-            f"{variant}_sigma": row.selectivity,
+            # Equal counts must give equal numbers: the last bit of a difference would else choose
+            # among states that are alike, where the earliest is to be kept.
+            f"{variant}_sigma": round(row.selectivity, 12),
             f"{variant}_gap": float(np.mean(b - d)),
         }
     return {**found, "sigma": min(v for k, v in found.items() if k.endswith("_sigma"))}
