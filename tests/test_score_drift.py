@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from chaincheck.errors import UsageError
-from chaincheck.items import Item
+from chaincheck.errors import InvalidScore, UsageError
+from chaincheck.items import Item, write_items
+from chaincheck.judges.base import Judgment
 from chaincheck.training.score_drift import causal_comparison, measure_drift
 
 
@@ -94,3 +96,38 @@ def test_only_a_causal_judge_can_be_merged(tmp_path: Path) -> None:
     (tmp_path / "judge.toml").write_text('kind = "recorded"\npath = "s.jsonl"\n', "utf-8")
     with pytest.raises(UsageError, match="no judge of kind 'causal'"):
         causal_comparison(tmp_path / "d", tmp_path, tmp_path, tmp_path / "judge.toml")
+
+
+class Hesitant:
+    """Opened in the place of a causal judge: yes and no have a thousandth together."""
+
+    def __init__(self, keys: Mapping[str, Any], _: Path) -> None:
+        self.least = keys.get("minimum_mass", 0.05)
+
+    def score(self, items: Iterable[Item]) -> Iterator[Judgment]:
+        for place, one in enumerate(items):
+            if self.least > 0.001:
+                yield Judgment(
+                    item_id=one.item_id, score=None, bounds=(None, None), flags=("refused: so",)
+                )
+            else:
+                yield Judgment(item_id=one.item_id, score=float(place))
+
+
+class TestMass:
+    """What training leaves free must not stop a comparison that nobody gave a limit."""
+
+    @pytest.fixture
+    def data(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setattr("chaincheck.judges.causal.open_causal", Hesitant)
+        write_items(tmp_path / "d.jsonl", ITEMS)
+        return tmp_path / "d.jsonl"
+
+    def test_none_is_asked_for_unless_a_judge_says_so(self, data: Path) -> None:
+        assert causal_comparison(data, "base", "adapter")(Path("merged")).items == len(ITEMS)
+
+    def test_a_limit_that_refuses_is_named_with_what_to_do(self, data: Path) -> None:
+        (data.parent / "judge.toml").write_text('kind = "causal"\nmodel = "x"\n', "utf-8")
+        compare = causal_comparison(data, "base", "adapter", data.parent / "judge.toml")
+        with pytest.raises(InvalidScore, match=r"refused: so.*minimum_mass = 0\.0"):
+            compare(Path("merged"))

@@ -151,7 +151,10 @@ def causal_scorer(keys: Mapping[str, Any], folder: PathLike) -> Scorer:
         for judgment in open_causal(keys, Path(folder)).score(items):
             if judgment.score is None:
                 raise InvalidScore(
-                    "the judge could only bound this score", path=folder, item=judgment.item_id
+                    f"the judge gave no score to compare: {'; '.join(judgment.flags)}",
+                    path=keys["model"],
+                    item=judgment.item_id,
+                    remedy="Set minimum_mass = 0.0 in the file that --judge names",
                 )
             found.append(judgment.score)
         return found
@@ -178,7 +181,8 @@ def causal_comparison(
         base: the base's folder.
         adapter: the adapter's folder.
         judge: TOML file of a causal judge, for prompt, precision and device; its model and its
-            adapter are not used.
+            adapter are not used. By default one with our prompt, in float32, that refuses nothing
+            for lack of mass: training leaves the mass free.
 
     Returns:
         A function of the merged folder.
@@ -187,7 +191,7 @@ def causal_comparison(
         InputError: a file cannot be read.
         UsageError: the judge is of another kind.
     """
-    keys: dict[str, Any] = {}
+    keys: dict[str, Any] = {"minimum_mass": 0.0}
     folder = Path(judge).parent if judge is not None else Path()
     if judge is not None:
         keys = _read_keys(Path(judge))
