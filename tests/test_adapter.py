@@ -61,13 +61,42 @@ class TestScale:
         with pytest.raises(InvalidModel, match=r"rank of .*up_proj is 2 in the weights and '5'"):
             place_on(adapter, open_checkpoint(base))
 
-    @pytest.mark.parametrize("alpha", [None, "8", True])
+    @pytest.mark.parametrize("alpha", [None, "8", True, 10**400, 1e308, math.nan])
     def test_an_alpha_that_is_none_is_refused(
         self, alpha: object, tmp_path: Path, base: Path
     ) -> None:
         adapter = open_adapter(make(tmp_path, base, lora_alpha=alpha))
         with pytest.raises(InvalidModel, match="lora_alpha"):
             place_on(adapter, open_checkpoint(base))
+
+    @pytest.mark.parametrize("key", ["rank_pattern", "alpha_pattern"])
+    @pytest.mark.parametrize("patterns", [{"(": 2}, {"q[": 2}, ["q_proj"], "q_proj", 5])
+    def test_patterns_that_are_none(
+        self, key: str, patterns: object, tmp_path: Path, base: Path
+    ) -> None:
+        with pytest.raises(InvalidModel, match=f"{key} cannot be used"):
+            open_adapter(make(tmp_path, base, **{key: patterns}))
+
+    @pytest.mark.parametrize(
+        "named", [["up_proj"], ["proj"], "model.*up_proj", ["layers.0.q_proj"]]
+    )
+    def test_weights_that_the_config_does_not_name(
+        self, named: object, tmp_path: Path, base: Path
+    ) -> None:
+        """Loading the adapter leaves them out, so merging them would give another judge."""
+        with pytest.raises(InvalidModel, match=r"change .*, which target_modules does not name"):
+            open_adapter(make(tmp_path, base, target_modules=named))
+
+    @pytest.mark.parametrize("kind", ["plain", "gpt2"])
+    def test_weights_the_wrong_way_around(self, kind: str, tmp_path: Path, base: Path) -> None:
+        """Of a square weight the shape does not tell, and peft overrules the setting."""
+        set_config(base, model_type=kind)
+        modules = ["model.layers.0.q_proj", "model.layers.1.q_proj"]
+        folder = make(tmp_path, base, modules=modules, fan_in_fan_out=kind == "plain")
+        with pytest.raises(InvalidModel, match="the wrong way around"):
+            place_on(open_adapter(folder), open_checkpoint(base))
+        set_adapter(folder, fan_in_fan_out=kind == "gpt2")
+        assert len(place_on(open_adapter(folder), open_checkpoint(base))[0]) == 2
 
 
 class TestNames:

@@ -139,7 +139,7 @@ def plain_adapter(
         "peft_type": "LORA",
         "r": rank,
         "lora_alpha": 2 * rank,
-        "target_modules": ["q_proj", "up_proj"],
+        "target_modules": sorted({module.rpartition(".")[2] for module in modules}),
         "base_model_name_or_path": f"somewhere/{base.name}",
     }
     write_json(folder / "adapter_config.json", config | settings)

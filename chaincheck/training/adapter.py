@@ -53,12 +53,16 @@ _WHAT = {
     "layer_replication": "replicated layers (layer_replication)",
 }
 _PLAIN_STARTS = (True, False, None, "gaussian", "eva", "orthogonal")
+# Model types whose layers keep their weights transposed. peft looks at the layer and overrules the
+# adapter's setting; where a weight is square nothing but the type would show a wrong one.
+_TRANSPOSED = frozenset({"gpt2", "openai-gpt", "imagegpt", "decision_transformer"})
 _FOREIGN_KEYS = (
     ("lora_embedding_", "LoRA on an embedding"),
     ("lora_magnitude_vector", "DoRA"),
     (".lora_B.bias", "a bias in LoRA"),
     (".lora_A.bias", "a bias in LoRA"),
 )
+_LARGEST_ALPHA = 1e30
 # How the same module is called in a model's own checkpoint and in the class that loads its text
 # part only: (start in the adapter, start in the checkpoint).
 _RENAMES = (
@@ -142,6 +146,7 @@ def open_adapter(folder: PathLike) -> Adapter:
     weights = place / _WEIGHTS
     infos = list(tensors_of(weights))
     modules = _pairs(infos, weights)
+    _check_named(config, modules, place / _CONFIG)
     _check_finite(infos, weights)
     return Adapter(place, config, modules, base_of_adapter(place))
 
@@ -167,6 +172,44 @@ def _check_config(config: Mapping[str, Any], path: Path) -> None:
             path,
             remedy="Save it with path_initial_model_for_weight_conversion, as plain LoRA",
         )
+
+    for key in ("rank_pattern", "alpha_pattern"):
+        _check_patterns(config.get(key), key, path)
+    _check_patterns(dict.fromkeys(_patterns_of_targets(config)), "target_modules", path)
+
+
+def _check_patterns(patterns: Any, key: str, path: Path) -> None:
+    """Refuse what should map regular expressions to values and does not."""
+    try:
+        if patterns and not isinstance(patterns, dict):
+            raise ValueError("it is no mapping")
+        for pattern in patterns or ():
+            re.compile(pattern)
+    except (ValueError, TypeError, RecursionError, OverflowError, re.error) as cause:
+        raise InvalidModel(
+            f"{key} cannot be used: {cause}", path=path, remedy="Copy the adapter again"
+        ) from None
+
+
+def _patterns_of_targets(config: Mapping[str, Any]) -> list[str]:
+    """Regular expressions of the whole names that ``target_modules`` means; none: any name."""
+    said = config.get("target_modules")
+    if isinstance(said, str):
+        return [] if said.lower() in {"", "all-linear"} else [said]
+    names = said if isinstance(said, list | tuple) else ()
+    return [rf"(?:.*\.)?{re.escape(str(name))}" for name in names]
+
+
+def _check_named(config: Mapping[str, Any], modules: Mapping[str, Any], path: Path) -> None:
+    """Refuse weights of modules that the config does not name: loading it would leave them out."""
+    patterns = _patterns_of_targets(config)
+    for module in modules:
+        if patterns and not any(re.fullmatch(pattern, module) for pattern in patterns):
+            raise InvalidModel(
+                f"the weights change {module}, which target_modules does not name",
+                path=path,
+                remedy="The config is of another adapter: copy both again",
+            )
 
 
 def _pairs(infos: Sequence[TensorInfo], path: Path) -> dict[str, tuple[TensorInfo, TensorInfo]]:
@@ -231,8 +274,9 @@ def _scale(adapter: Adapter, module: str) -> tuple[float, int]:
             path=path,
             remedy="The config is of another adapter: copy both again",
         )
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not math.isfinite(alpha):
-        raise InvalidModel(f"lora_alpha is {quote(alpha)}, no finite number", path=path)
+    number = isinstance(alpha, int | float) and not isinstance(alpha, bool)
+    if not (number and abs(alpha) <= _LARGEST_ALPHA):  # NaN is not either
+        raise InvalidModel(f"lora_alpha is {quote(alpha)}, no finite number of use", path=path)
     return alpha / (math.sqrt(rank) if config.get("use_rslora") else rank), rank
 
 
@@ -274,12 +318,27 @@ def place_on(adapter: Adapter, base: Checkpoint) -> tuple[dict[str, Target], tup
             remedy="Name the base that it was trained on",
         )
     names, rename = fitting[0]
+    _check_orientation(adapter, base)
     targets = {}
     for module, name in names.items():
         _check_target(adapter, module, base, name)
         scale, rank = _scale(adapter, module)
         targets[name] = Target(module, name, scale, rank)
     return targets, rename
+
+
+def _check_orientation(adapter: Adapter, base: Checkpoint) -> None:
+    """Refuse an adapter that takes the base's weights to be transposed, or not, and is wrong."""
+    said = bool(adapter.config.get("fan_in_fan_out"))
+    kind = base.config.get("model_type")
+    if said != (kind in _TRANSPOSED):
+        raise InvalidModel(
+            f"fan_in_fan_out is {said}, and layers of a model of type {quote(kind)} keep their "
+            f"weights {'plain' if said else 'transposed'}: the delta would be added the wrong way "
+            "around",
+            path=adapter.folder / _CONFIG,
+            remedy=f"Save the adapter again with fan_in_fan_out = {not said}",
+        )
 
 
 def _check_target(adapter: Adapter, module: str, base: Checkpoint, name: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chaincheck.errors import MeasuredFailure
+from chaincheck.errors import MeasuredFailure, one_line
 
 __all__ = ["CLASSES", "FINDINGS", "Account", "Audit", "Finding"]
 
@@ -52,7 +52,7 @@ class Finding:
     def to_text(self) -> str:
         """One line."""
         who = f"{self.tensor}: " if self.tensor else ""
-        return f"{self.kind:<11} {who}{self.detail}"
+        return f"{self.kind:<11} {one_line(who + self.detail)}"
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,11 @@ class Audit:
         It may: the share is one of size, and the scores may hang on the part that is left. Only
         comparing them shows it, see ``score_drift``.
         """
+        if self.lost is None and self.counts.get("merged"):
+            return (
+                "the adapter's delta is zero everywhere (alpha, or one of its factors, is 0), so "
+                "the merged model is the base",
+            )
         if self.lost is None or self.lost <= _MOST:
             return ()
         return (
@@ -123,7 +128,7 @@ class Audit:
         if self.lost is not None:
             lines.append(f"rounding took away {self.lost:.1%} of the delta")
         lines += [f"warning: {warning}" for warning in self.warnings]
-        lines += [f"note: {note}" for note in self.notes]
+        lines += [f"note: {one_line(note)}" for note in self.notes]
         if self.findings:
             lines.append(f"{len(self.findings)} findings:")
             lines += [f"  {one.to_text()}" for one in self.findings]
