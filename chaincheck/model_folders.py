@@ -43,12 +43,15 @@ def read_config(path: Path) -> dict[str, Any]:
         InvalidModel: missing, unreadable, or no JSON object.
     """
     try:
-        value = json.loads(path.read_bytes())
+        content = path.read_bytes()
+        value = json.loads(content)
+        if b"\\ud" in content.lower():  # half a character, which no text can be written with
+            json.dumps(value, ensure_ascii=False).encode()
     except OSError as error:
         raise InvalidModel(
             f"cannot read: {error.strerror}", path=path, remedy="Copy the whole model folder"
         ) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidModel(
             f"is not JSON: {error}", path=path, remedy="Copy the model folder again"
         ) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -219,6 +220,15 @@ def test_rounding_that_takes_most_of_the_delta_is_warned_of(
     assert not audit(base, base).warnings, "without an adapter there is no delta"
 
 
+@pytest.mark.parametrize("how", [{"lora_alpha": 0}, {"size": 0.0}])
+def test_a_delta_that_is_zero_is_warned_of(how: dict[str, Any], tmp_path: Path) -> None:
+    base = plain_base(tmp_path / "base")
+    done = merge(base, plain_adapter(tmp_path / "adapter", base, **how), tmp_path / "merged")
+    assert done.audit.passed
+    assert "delta is zero everywhere" in done.audit.warnings[0]
+    assert "warning: the adapter's delta is zero" in done.to_text()
+
+
 class TestTied:
     @pytest.fixture
     def folders(self, tmp_path: Path) -> tuple[Path, Path, Path]:
@@ -306,6 +316,19 @@ class TestFolders:
         assert len(details) == 2
         assert "architectures is ['PlainForCausalLM'] in the base" in details[0]
         assert "vocab_size is 16 in the base and 17 here" in details[1]
+
+    def test_an_adapter_beside_the_weights_is_caught(
+        self, folders: tuple[Path, Path, Path]
+    ) -> None:
+        """A loader puts it on the model, unasked and without a word."""
+        write_json(folders[2] / "adapter_config.json", {"peft_type": "LORA"})
+        assert found(audited(folders)) == [("layout", "")]
+
+    def test_names_of_tensors_are_shown_on_one_line(self, folders: tuple[Path, Path, Path]) -> None:
+        rewrite(folders[2], {"x\x1b[31m\ny": torch.ones(1)})
+        shown = [line for line in audited(folders).to_text().splitlines() if "unexplained" in line]
+        assert len(shown) == 1
+        assert "x [31m y: F32" in shown[0]
 
     def test_other_files_are_noted(self, folders: tuple[Path, Path, Path]) -> None:
         (folders[2] / "tokenizer.json").write_text("{} ", "utf-8")

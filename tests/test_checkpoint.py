@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,6 +111,37 @@ class TestRefused:
         base = plain_base(tmp_path / "base", shards=2)
         write_json(base / INDEX, content)
         with pytest.raises(InvalidModel, match="has no weight_map"):
+            open_checkpoint(base)
+
+
+class TestOddSettings:
+    @pytest.mark.parametrize("said", ["two", [1], math.inf, math.nan, -1, True, 1.5])
+    def test_a_number_of_prediction_layers_that_is_none(self, said: object, tmp_path: Path) -> None:
+        base = plain_base(tmp_path / "base")
+        set_config(base, mtp_num_hidden_layers=said)
+        with pytest.raises(InvalidModel, match="no number of layers"):
+            open_checkpoint(base)
+
+    def test_an_adapter_beside_the_model(self, tmp_path: Path) -> None:
+        base = plain_base(tmp_path / "base")
+        write_json(base / "adapter_config.json", {})
+        with pytest.raises(InvalidModel, match="a loader would put that adapter on it"):
+            open_checkpoint(base)
+
+    @pytest.mark.parametrize("content", ["[" * 99_999, '{"a": "\\ud800"}', '{"a": "\\uDfff"}'])
+    @pytest.mark.parametrize("name", ["config.json", INDEX])
+    def test_json_that_cannot_be_used(self, content: str, name: str, tmp_path: Path) -> None:
+        base = plain_base(tmp_path / "base", shards=2)
+        (base / name).write_text(content, "utf-8")
+        with pytest.raises(InvalidModel, match="is not JSON"):
+            open_checkpoint(base)
+
+    @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+    def test_weights_that_are_no_file(self, make: Any, tmp_path: Path) -> None:
+        base = plain_base(tmp_path / "base")
+        (base / SINGLE).unlink()
+        make(base / SINGLE)
+        with pytest.raises(InvalidModel, match="is no file"):
             open_checkpoint(base)
 
 

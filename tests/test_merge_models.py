@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -16,7 +16,17 @@ torch = pytest.importorskip("torch", reason="the extra 'judges' is not installed
 peft = pytest.importorskip("peft", reason="the extra 'training' is not installed")
 
 import transformers  # noqa: E402
-from tiny_models import MTP, QWEN3, QWEN3_5, VISION, add_mtp, plain_adapter, read_tensors  # noqa: E402
+from tiny_models import (  # noqa: E402
+    MTP,
+    QWEN3,
+    QWEN3_5,
+    VISION,
+    add_mtp,
+    plain_adapter,
+    plain_base,
+    read_tensors,
+    set_config,
+)
 from transformers import (  # noqa: E402
     GPT2Config,
     GPT2LMHeadModel,
@@ -295,6 +305,63 @@ def test_a_config_without_the_prediction_layer_is_named(tmp_path: Path) -> None:
     path.write_text(json.dumps(config), "utf-8")
     text = audit(base, tmp_path / "other").to_text()
     assert "tells of 2 multi-token prediction layers, the tensors are of 1" in text
+
+
+class TestConfigsOfOneSide:
+    """A setting that one config leaves out counts for what its class makes of that."""
+
+    SET: ClassVar[dict[str, Any]] = {
+        "rope_parameters": {"rope_type": "default", "rope_theta": 1e6},
+        "rms_norm_eps": 1e-5,
+    }
+
+    def audited(self, folder: Path, change: Callable[[dict[str, Any]], object]) -> list[str]:
+        config = Qwen3Config(**QWEN3, **self.SET)
+        Qwen3ForCausalLM(config).save_pretrained(folder / "base")
+        shutil.copytree(folder / "base", folder / "merged")
+        path = folder / "merged" / "config.json"
+        plain = json.loads(path.read_text("utf-8"))
+        change(plain)
+        path.write_text(json.dumps(plain), "utf-8")
+        found = audit(folder / "base", folder / "merged").findings
+        assert {one.kind for one in found} <= {"config"}
+        return [one.detail for one in found]
+
+    @pytest.mark.parametrize(
+        "key", ["rope_parameters", "rms_norm_eps", "head_dim", "num_key_value_heads", "vocab_size"]
+    )
+    def test_a_lost_setting_is_found(self, key: str, tmp_path: Path) -> None:
+        details = self.audited(tmp_path, lambda config: config.pop(key))
+        assert details
+        assert all(key in one for one in details), details
+
+    @pytest.mark.parametrize(
+        "more",
+        [
+            {"rope_scaling": {"rope_type": "linear", "factor": 8.0}},
+            {"quantization_config": {"quant_method": "fp8"}},
+            {"auto_map": {"AutoModelForCausalLM": "own.Model"}},
+            {"_attn_implementation": "somebody/kernel"},
+        ],
+        ids=lambda more: next(iter(more)),
+    )
+    def test_one_that_was_added_is_found(self, more: dict[str, Any], tmp_path: Path) -> None:
+        assert self.audited(tmp_path, lambda config: config.update(more))
+
+    def test_a_default_that_is_left_out_or_written_out_is_none(self, tmp_path: Path) -> None:
+        def change(config: dict[str, Any]) -> None:
+            assert config.pop("attention_dropout") == 0.0
+            config.pop("hidden_act")
+            config["chunk_size_feed_forward"] = 0
+
+        assert self.audited(tmp_path, change) == []
+
+    def test_where_no_class_is_known_all_count(self, tmp_path: Path) -> None:
+        base = plain_base(tmp_path / "base")
+        shutil.copytree(base, tmp_path / "merged")
+        set_config(tmp_path / "merged", a_setting=3)
+        (finding,) = audit(base, tmp_path / "merged").findings
+        assert finding.detail == "a_setting is None in the base and 3 here"
 
 
 def test_smollm2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ merged model are read from their files, and each tensor of the base must be one 
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -35,7 +36,13 @@ Progress = Callable[[Iterable[_T], str, int], Iterable[_T]]
 
 # What saving a model again may change in a config without changing the model.
 _VOLATILE = ("transformers_version", "_name_or_path", "torch_dtype", "dtype", "use_cache")
-_DECISIVE = ("architectures", "model_type")
+# What decides by being there, whatever a class makes of it.
+_DECISIVE = frozenset(
+    {
+        *("architectures", "model_type", "auto_map", "quantization_config"),
+        *("attn_implementation", "_attn_implementation"),
+    }
+)
 _MOST_TRIED = 8
 _CARRIED = (
     *("tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "generation_config.json"),
@@ -273,12 +280,20 @@ class _Work:
 def _config_findings(
     base: Checkpoint, merged: Checkpoint, names: Iterable[str]
 ) -> Iterator[Finding]:
+    told, silent_on_one_side = [], {}
     for key, (old, new) in differences(base.config, merged.config).items():
         leaf = key.rpartition(".")[2]
-        both = old is not None and new is not None
-        if leaf in _VOLATILE or leaf == "tie_word_embeddings" or not (both or key in _DECISIVE):
+        if leaf in _VOLATILE or leaf == "tie_word_embeddings":
             continue
+        if (old is None or new is None) and not _DECISIVE & set(key.split(".")):
+            silent_on_one_side[key] = (old, new)
+            continue
+        told.append(key)
         yield Finding("config", "", f"{key} is {old!r} in the base and {new!r} here")
+    if silent_on_one_side and "model_type" not in told:
+        for key, (old, new) in _by_their_class(base, merged, silent_on_one_side).items():
+            if key not in told:
+                yield Finding("config", "", f"{key} is {old!r} in the base and {new!r} here")
     if base.tied != merged.tied:
         words = {True: "tied", False: "not tied"}
         yield Finding(
@@ -293,6 +308,38 @@ def _config_findings(
             "",
             f"it tells of {said} multi-token prediction layers, the tensors are of {found}",
         )
+
+
+def _by_their_class(
+    base: Checkpoint, merged: Checkpoint, differing: Mapping[str, tuple[Any, Any]]
+) -> dict[str, tuple[Any, Any]]:
+    """Say in what two configs differ when their class has filled in what they leave out.
+
+    Saving a model again writes out defaults, or leaves them out, and changes nothing by that. A
+    setting that is lost is one too, by its default. Where no class is known, nothing tells the two
+    apart, and all of ``differing`` counts.
+    """
+    both = [_filled_in(one.folder) for one in (base, merged)]
+    if both[0] is None or both[1] is None:
+        return dict(differing)
+    return {
+        key: pair
+        for key, pair in differences(both[0], both[1]).items()
+        if key.rpartition(".")[2] not in (*_VOLATILE, "tie_word_embeddings")
+    }
+
+
+def _filled_in(folder: Path) -> dict[str, Any] | None:
+    try:
+        import transformers
+
+        config = transformers.AutoConfig.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
+        found: dict[str, Any] = json.loads(config.to_json_string(use_diff=False))
+    except Exception:  # not installed, no class of this type, or none that takes these settings
+        return None
+    return found
 
 
 def _file_notes(base: Path, merged: Path) -> Iterator[str]:

@@ -44,6 +44,7 @@ _EMBEDDING = re.compile(r"(?:^|\.)(?:embed_tokens|wte|word_embeddings|embed_in)\
 _HEAD = re.compile(r"(?:^|\.)(?:lm_head|embed_out)\.weight$")
 _SIDE = re.compile(r"^(?:mtp|model\.mtp|model\.visual|visual)\.")
 _MTP_LAYER = re.compile(r"^(?:model\.)?mtp\.layers\.(\d+)\.")
+_ADAPTER = "adapter_config.json"
 _MTP_KEY = "mtp_num_hidden_layers"
 
 
@@ -144,6 +145,8 @@ def _safe_open(path: Path) -> Any:
         from safetensors import SafetensorError, safe_open
     except ImportError:
         raise MissingExtra("reading model files", "judges") from None
+    if path.exists() and not path.is_file():
+        raise InvalidModel("is no file", path=path, remedy="Copy the folder again")
     try:
         return safe_open(path, framework="pt")
     except ImportError:
@@ -201,7 +204,16 @@ def open_checkpoint(folder: PathLike, *, sound: bool = True) -> Checkpoint:
     if not place.is_dir():
         raise InvalidModel("no such folder", path=place, remedy="Name a model's folder")
     config = read_config(place / "config.json")
+    said = _nested(config, _MTP_KEY)
+    if said is not None and (not isinstance(said, int) or isinstance(said, bool) or said < 0):
+        raise InvalidModel(
+            f"{_MTP_KEY} is {quote(said)}, no number of layers",
+            path=place / "config.json",
+            remedy="Copy the model again",
+        )
     faults: list[str] = []
+    if (place / _ADAPTER).exists():
+        faults.append(f"{_ADAPTER} lies beside the model: a loader would put that adapter on it")
     index = read_config(place / INDEX) if (place / INDEX).is_file() else None
     files = _files(place, index, faults)
     tensors: dict[str, TensorInfo] = {}
