@@ -63,7 +63,8 @@ def live_run(
     Args:
         base: a model's name or folder.
         data: the triplets to train on.
-        recipe: how.
+        recipe: how. There is nothing to validate with, so a recipe that validates is run without
+            that and the last state is kept.
         work: a folder in which runs are kept.
         threads: threads of the CPU.
 
@@ -76,6 +77,7 @@ def live_run(
         from chaincheck.training.run import train
     except (UsageError, InvalidModel) as problem:
         return LiveRun(str(problem))
+    recipe = msgspec.structs.replace(recipe, eval_every=0, patience=0)
     folder = Path(work) / _key(base, data, recipe)
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:

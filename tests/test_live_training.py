@@ -74,6 +74,15 @@ def test_a_recipe_that_does_not_fit_is_one(data: Path) -> None:
         live_run("base", data, recipe(mix={"decoy": 1.0}), "work")
 
 
+def test_a_recipe_that_validates_is_run_without_validation(data: Path) -> None:
+    """The chapter hands on any recipe, such as the one of the page on real models."""
+    made = live_run("base", data, recipe(eval_every=1, patience=1), "work", threads=1)
+    assert made.problem is None
+    assert made.summary is not None
+    assert (made.summary.kept, made.summary.final) == (2, {})
+    assert live_run("base", data, recipe(), "work", threads=1).folder == made.folder
+
+
 def test_questions_are_taken_whole(tmp_path: Path) -> None:
     path = training_worlds.write(tmp_path / "t.jsonl", 5, variants=("real", "fict", "decoy"))
     items = some_questions(read_triplets(path), 2, ("fict", "decoy"))
