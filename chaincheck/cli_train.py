@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from chaincheck.cli_options import INPUT, OUTPUT, examples
+
+if TYPE_CHECKING:
+    from chaincheck.training.recipe import Recipe
 
 __all__ = ["train"]
 
@@ -26,8 +29,15 @@ __all__ = ["train"]
 @click.option("--base", required=True, help="The model to train: a folder, or a name.")
 @click.option("--data", required=True, type=INPUT, help="Triplets: .jsonl or .jsonl.gz.")
 @click.option("--out", required=True, type=OUTPUT, help="The run's folder.")
-@click.option("--validation", type=INPUT, help="Triplets that choose the state to keep.")
-@click.option("--recipe", type=INPUT, help="A recipe's TOML file; by default our own.")
+@click.option(
+    "--validation",
+    type=INPUT,
+    help="Triplets to validate with, at the end and, if the recipe sets eval_every, every so many "
+    "steps: then the best state is kept.",
+)
+@click.option(
+    "--recipe", type=INPUT, help="The recipe, a TOML file; a key that it lacks has its default."
+)
 @click.option(
     "-s",
     "settings",
@@ -35,7 +45,8 @@ __all__ = ["train"]
     type=(str, str),
     metavar="KEY VALUE",
     help="A key of the recipe and its value, as TOML has it; a key of a table as loss.margin. "
-    "The API page Training lists the keys; one that there is not is answered with all of them.",
+    "The API page Training lists the keys; one that there is not is answered with the nearest, or "
+    "with all of them.",
 )
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @click.option("--threads", type=click.IntRange(1, 1024), help="Threads of the CPU.")
@@ -61,7 +72,8 @@ def train(
     """Train a LoRA adapter so that a judge reads the chain.
 
     The run's folder receives the adapter, its metrics and what it was trained on. The same
-    command again goes on with a run that was interrupted.
+    command again goes on with a run that was interrupted, from its last checkpoint. A recipe that
+    sets neither save_every nor eval_every makes none: then it begins anew.
     """
     from chaincheck.training.recipe import load_recipe, parse_settings, read_recipe
     from chaincheck.training.run import train as run
@@ -69,21 +81,32 @@ def train(
 
     changes = parse_settings(settings)
     chosen = load_recipe(recipe, changes) if recipe else read_recipe(changes)
-    summary = run(
-        base,
-        data,
-        out,
-        chosen,
-        validation=validation,
-        device=device,
-        threads=threads,
-        code=code,
-    )
+    try:
+        summary = run(
+            base,
+            data,
+            out,
+            chosen,
+            validation=validation,
+            device=device,
+            threads=threads,
+            code=code,
+        )
+    except KeyboardInterrupt:
+        click.echo(f"chaincheck: {_how_to_go_on(chosen)}", err=True)
+        raise
     if not is_first_process():
         return
     if plot:
         _draw(out, plot)
     click.echo(summary.to_json() if as_json else summary.to_text())
+
+
+def _how_to_go_on(recipe: Recipe) -> str:
+    """What whoever stopped a run wants to know."""
+    if recipe.save_every or recipe.eval_every:
+        return "the same command goes on from the last checkpoint, if there is one yet"
+    return "no checkpoint was made, since save_every is 0: the same command begins anew"
 
 
 def _draw(run: str, path: str) -> None:

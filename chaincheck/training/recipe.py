@@ -81,9 +81,11 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         gradient_checkpointing: compute the forward pass twice to keep less of it.
         attention: kernel, as transformers calls it.
         seed: of the adapter's start, the order and the dropout.
-        eval_every: steps between two validations; 0 for none before the end.
+        eval_every: steps between two validations, among whose states the best is kept; 0 for none
+            before the end: then the last state is kept.
         patience: validations without a better one after which training stops; 0 never stops.
-        save_every: steps between two checkpoints; 0 for none.
+        save_every: steps between two checkpoints, from which an interrupted run goes on; 0 for
+            none. Where ``eval_every`` is set, a checkpoint is made with each validation instead.
         prompt: a prompt's name or file, as judges take it.
         loss: weights of the loss's terms.
         lora: the adapter.

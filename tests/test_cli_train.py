@@ -1,0 +1,34 @@
+"""The command that trains: what it says of a run that was stopped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="the extra 'judges' is not installed")
+
+from chaincheck.cli import main
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ([], "begins anew"),
+        (["-s", "save_every", "5"], "from the last checkpoint"),
+        (["-s", "eval_every", "5"], "from the last checkpoint"),
+    ],
+)
+def test_a_run_that_is_stopped_says_how_to_go_on(
+    settings: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def stopped(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("chaincheck.training.run.train", stopped)
+    code = main(["train", "--base", "b", "--data", "d.jsonl", "--out", "run", *settings])
+    assert code == 130
+    assert said in capsys.readouterr().err
