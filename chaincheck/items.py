@@ -298,6 +298,7 @@ def incomplete(
     *,
     path: PathLike,
     line: int | None,
+    remedy: str = "Add the missing rows, or leave such triplets out of the file",
 ) -> IncompleteTriplet:
     """Write the error of a triplet that lacks cells; ``line`` is its first row's."""
     cells = "cell" if len(lacking) == 1 else "cells"
@@ -306,7 +307,7 @@ def incomplete(
         path=path,
         line=line,
         item=item_id,
-        remedy="Add the missing rows, or drop such triplets with --allow-missing",
+        remedy=remedy,
     )
 
 

@@ -138,7 +138,13 @@ def _complete(
             return f"no cell {' or '.join(lacking)}"
         first = triplet.first
         raise incomplete(
-            first.pair_id, first.variant, lacking, first.item_id, path=data, line=first.line
+            first.pair_id,
+            first.variant,
+            lacking,
+            first.item_id,
+            path=data,
+            line=first.line,
+            remedy="Add the missing rows, or drop such triplets with --allow-missing",
         )
     for cell, (item_id, line) in triplet.items.items():
         if item_id in scores:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -18,6 +21,7 @@ from chaincheck.cli import main
 from chaincheck.errors import (
     ChainCheckError,
     DamagedLog,
+    DuplicateItem,
     ForeignLog,
     InputError,
     IntegrityError,
@@ -378,6 +382,30 @@ class TestRefusals:
         assert found
         assert not others
 
+    @pytest.mark.parametrize(
+        "part",
+        [
+            lambda value: {"model": {"code": {"adapter.py": value}}},
+            lambda value: {"model": {"code": {"weights.py": value}}},
+            lambda value: {"chat": {"arguments": {"adapter": value}}},
+            lambda value: {"prompt": {"revision": value}},
+            lambda value: {"models": {"weights": value}},
+            lambda value: {"revision_of_the_prompt": value},
+        ],
+    )
+    def test_only_the_model_s_own_weights_may_differ(self, part: Any) -> None:
+        """The words weights, adapter and revision are just words elsewhere."""
+        found, others = weights_only(part("a"), part("b"))
+        assert list(found) == others
+        assert others
+
+    def test_each_way_to_name_weights_counts(self) -> None:
+        one = {"model": {"weights": "a", "adapter": None, "revision": None}, "revision": "a"}
+        other = {"model": {"weights": "b", "adapter": {"config": "c"}, "revision": "r"}}
+        found, others = weights_only(one, {**other, "revision": "b"})
+        assert len(found) == 5
+        assert not others
+
     def test_a_judge_that_states_no_instrument(self, tmp_path: Path) -> None:
         class Silent:
             def __init__(self, name: str) -> None:
@@ -425,6 +453,30 @@ class TestRefusals:
         assert caught.value.exit_code == 2
         assert not lock_path(path).exists()
 
+    @pytest.mark.parametrize(
+        ("change", "match"),
+        [
+            (("candidate.log", "./base.log"), "are one file"),
+            (("candidate.log.jsonl", "test.jsonl"), "are one file"),
+            (("candidate.log.jsonl", "gate.toml"), "are one file"),
+            (("candidate.log.jsonl", "gate.lock.json"), "are one file"),
+            (("base.log", "nowhere/base.log"), "lies in a folder that does not exist"),
+            (("candidate.log.jsonl", "candidate.jsonl.gz"), "cannot be gzipped"),
+        ],
+    )
+    def test_a_place_that_cannot_be_used(
+        self, change: tuple[str, str], match: str, tmp_path: Path
+    ) -> None:
+        path = gate_folder(tmp_path, plan=PLAN.replace(*change))
+        with pytest.raises(InputError, match=match):
+            lock_plan(path)
+        assert not lock_path(path).exists()
+
+    def test_toml_that_is_nested_too_deeply(self, tmp_path: Path) -> None:
+        path = gate_folder(tmp_path, plan=f"a = {'[' * 5000}")
+        with pytest.raises(UnreadableFile, match="is no TOML"):
+            lock_plan(path)
+
     def test_a_column_that_no_row_has(self, tmp_path: Path) -> None:
         path = gate_folder(tmp_path, plan='exclude = ["nobody"]\n' + PLAN)
         with pytest.raises(InvalidItem, match="no row has the column nobody"):
@@ -435,6 +487,116 @@ class TestRefusals:
         lock_path(plan).write_text(json.dumps(sealed("a verdict", {})), "utf-8")
         with pytest.raises(IntegrityError, match="is 'a verdict', not 'the conditions of a gate'"):
             open_lock(plan)
+
+
+def marked(value: Any) -> list[Item]:
+    """Triplets of which those of the variant fict have ``value`` in a column of their own."""
+    return [
+        msgspec.structs.replace(item, extra={"bad": value if item.variant == "fict" else False})
+        for item in triplets(8, 4)
+    ]
+
+
+def copies() -> list[Item]:
+    """Two triplets, forty times under other ids."""
+    return [
+        msgspec.structs.replace(
+            item, item_id=f"{number} {item.item_id}", pair_id=f"{number} {item.pair_id}"
+        )
+        for number in range(40)
+        for item in triplets(2, 2)
+    ]
+
+
+class TestDataThatCannotBeMeasured:
+    """It is found out when the conditions are fixed: afterwards neither can be mended."""
+
+    @pytest.mark.parametrize(
+        ("items", "more", "match"),
+        [
+            (copies, "", r"has the question and passages of pair '0 p0', and would count twice"),
+            (lambda: triplets(8, 4)[:-1], "", "has no cell D.*Add the missing rows"),
+            (lambda: marked("true"), 'exclude = ["bad"]\n', "should be true, false, 0, 1"),
+            (lambda: marked(1), 'exclude = ["bad"]\n', "no triplet of the variant 'fict'"),
+            (lambda: marked(True), 'exclude = ["bad"]\n', "no triplet of the variant 'fict'"),
+            (lambda: triplets(8, 4), 'exclude = ["extra"]\n', "no row has the column extra"),
+            (lambda: triplets(8, 4), 'exclude = ["query"]\n', "should be true, false, 0, 1"),
+            (
+                lambda: [msgspec.structs.replace(one, bridge=None) for one in triplets(8, 4)],
+                'cluster = "bridge"\n',
+                "no bridge to resample by",
+            ),
+        ],
+    )
+    def test_in_one_file(
+        self, items: Callable[[], list[Item]], more: str, match: str, tmp_path: Path
+    ) -> None:
+        path = gate_folder(tmp_path, plan=more + PLAN, items=items())
+        with pytest.raises(InputError, match=match) as caught:
+            lock_plan(path)
+        assert caught.value.exit_code == 2
+        assert not lock_path(path).exists()
+
+    def test_the_same_items_in_two_files(self, tmp_path: Path) -> None:
+        plan = PLAN + '[[data]]\npath = "again.jsonl"\nsigma = ["real"]\n'
+        path = gate_folder(tmp_path, plan=plan, items=triplets(8, 4))
+        write_items(tmp_path / "again.jsonl", triplets(8, 4))
+        with pytest.raises(DuplicateItem, match="stands in two of the files"):
+            lock_plan(path)
+        (tmp_path / "again.jsonl").unlink()
+        (tmp_path / "again.jsonl").symlink_to("test.jsonl")
+        with pytest.raises(InputError, match="are one file"):
+            lock_plan(path)
+
+    def test_what_is_left_out_may_be_incomplete_or_a_copy(self, tmp_path: Path) -> None:
+        items = [*triplets(8, 4), *copies()]
+        items = [msgspec.structs.replace(one, extra={"bad": " " in one.pair_id}) for one in items]
+        path = gate_folder(tmp_path, plan='exclude = ["bad"]\n' + PLAN, items=items[:-1])
+        assert lock_plan(path).record["data"][0]["triplets"] == {"fict": 4, "real": 8}
+
+    def test_what_is_not_independent_is_noted(self, tmp_path: Path) -> None:
+        lock = lock_plan(gate_folder(tmp_path, items=triplets(250, 50)))
+        assert (
+            "note: test.jsonl real: 250 triplets of 125 bridges are resampled as if each stood "
+            'alone; cluster = "bridge" would not' in lock.to_text()
+        )
+        other = tmp_path / "other"
+        other.mkdir()
+        plan = gate_folder(other, plan='cluster = "bridge"\n' + PLAN, items=triplets(250, 50))
+        assert "stood alone" not in lock_plan(plan).to_text()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"data": None},
+        {"data": []},
+        {"data": "x"},
+        {"data": [5]},
+        {"base_before": 5},
+        {"base_before": {}},
+        {"made": None},
+        {"notes": 1},
+        {"format": 2},
+        {"plan": {}},
+    ],
+    ids=str,
+)
+def test_a_lock_that_lacks_a_part_is_no_lock(change: dict[str, Any], tmp_path: Path) -> None:
+    plan, _ = scored_gate(tmp_path)
+    record = json.loads(lock_path(plan).read_bytes())
+    record = {key: value for key, value in (record | change).items() if value is not None}
+    record["digest"] = digest_of(record)
+    lock_path(plan).write_text(json.dumps(record), "utf-8")
+    with pytest.raises(IntegrityError):
+        check_gate(plan)
+
+
+def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"no\xfftext")
+    folder.mkdir()
+    plan, _ = scored_gate(folder)
+    assert check_gate(plan).passed
 
 
 class TestScoring:

@@ -7,6 +7,7 @@ fixed). A judgment that is not recorded is a refusal, never a zero.
 
 from __future__ import annotations
 
+import os
 import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -40,8 +41,9 @@ from chaincheck.training.gate_score import Role, recorded_for
 
 __all__ = ["check_gate", "weights_only"]
 
-_WEIGHTS = frozenset({"weights", "adapter", "revision"})
-"""Parts of an instrument that say which weights are used."""
+_WEIGHTS = ("model.weights", "model.adapter", "model.revision", "revision")
+"""Parts of an instrument that say which weights are used. Elsewhere such a word is just a word: a
+file of code may be called adapter.py."""
 
 
 def weights_only(
@@ -53,7 +55,8 @@ def weights_only(
         Where they differ, and the keys among these that are not about the weights.
     """
     found = differences(base, candidate)
-    return found, [key for key in found if not _WEIGHTS & set(key.split("."))]
+    starts = tuple(f"{key}." for key in _WEIGHTS)
+    return found, [key for key in found if key not in _WEIGHTS and not key.startswith(starts)]
 
 
 def check_gate(path: PathLike) -> Verdict:
@@ -206,7 +209,10 @@ def _joined(lock: Lock, judge: RecordedJudge, scores: Path) -> Joined:
 
     write_lines(scores, lines())
     joined = join_files(lock.data_paths(), scores, exclude=lock.plan.exclude)
-    names = {str(lock.folder / data.path): data.path for data in lock.plan.data}
+    names = {
+        os.fspath(lock.folder / data.path).encode("utf-8", "backslashreplace").decode(): data.path
+        for data in lock.plan.data
+    }
     return replace(joined, cells=tuple(replace(c, file=names[c.file]) for c in joined.cells))
 
 

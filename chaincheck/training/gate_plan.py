@@ -21,15 +21,13 @@ those of the lock.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import tomllib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -38,17 +36,17 @@ from chaincheck.atomic import write_bytes
 from chaincheck.errors import (
     InputError,
     IntegrityError,
-    InvalidItem,
     PathLike,
     UnreadableFile,
     quote,
 )
 from chaincheck.evaluation import BY
-from chaincheck.items import encode_item, read_items
+from chaincheck.items import read_items
 from chaincheck.judges.base import differences
 from chaincheck.judges.log_file import JudgmentLog
 from chaincheck.judges.log_format import content_of
 from chaincheck.paired_intervals import paired_rate_floor
+from chaincheck.training.gate_data import check_measurable, check_places, described
 from chaincheck.training.sealed import read_sealed, sealed, sealed_json
 
 __all__ = [
@@ -121,6 +119,22 @@ class GatePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return plain
 
 
+class _Before(msgspec.Struct, frozen=True):
+    digest: str
+    judgments: int
+
+
+class _Record(msgspec.Struct, frozen=True):
+    """What a lock holds, to be checked before any of it is used."""
+
+    format: Literal[1]
+    plan: dict[str, Any]
+    data: list[dict[str, Any]]
+    base_before: _Before | None
+    made: str
+    notes: list[str]
+
+
 @dataclass(frozen=True)
 class Lock:
     """Conditions that are fixed.
@@ -185,7 +199,7 @@ def read_plan(path: PathLike) -> GatePlan:
         raise UnreadableFile(
             f"cannot be read: {cause.strerror}", path=path, remedy="Name a gate's TOML file"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as cause:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as cause:
         raise UnreadableFile(f"is no TOML: {cause}", path=path, remedy="Correct it") from None
     try:
         plan = msgspec.convert(raw, GatePlan)
@@ -238,40 +252,6 @@ def lock_path(plan: PathLike) -> Path:
     return Path(plan).with_suffix(".lock.json")
 
 
-def _described(plan: GatePlan, folder: Path, path: PathLike) -> list[dict[str, Any]]:
-    """Hash each file of triplets and count its triplets by variant."""
-    found = []
-    for data in plan.data:
-        digest = hashlib.sha256()
-        lines = []
-        triplets: dict[tuple[str, str], bool] = {}  # whether it is left out
-        absent = set(plan.exclude)
-        for item in read_items(folder / data.path):
-            lines.append(hashlib.sha256(encode_item(item)).digest())
-            key = (item.variant, item.pair_id)
-            values = [getattr(item, name, item.extra.get(name)) for name in plan.exclude]
-            triplets[key] = triplets.get(key, False) or any(one is True for one in values)
-            absent -= {name for name in absent if name in item.extra or hasattr(item, name)}
-        if absent:
-            raise InvalidItem(
-                f"no row has the column {min(absent)}",
-                path=folder / data.path,
-                remedy="Leave this exclusion out, or name a column that the file has",
-            )
-        counts = Counter(variant for (variant, _), out in triplets.items() if not out)
-        for line in sorted(lines):
-            digest.update(line)
-        for variant in (*data.sigma, *data.not_worse):
-            if not counts[variant]:
-                raise InputError(
-                    f"{data.path} has no triplet of the variant {quote(variant)} to measure",
-                    path=path,
-                    remedy=f"It has {', '.join(sorted(counts)) or 'none'}",
-                )
-        found.append({"path": data.path, "items": digest.hexdigest(), "triplets": dict(counts)})
-    return found
-
-
 def _recorded(log: Path, data: Sequence[Path]) -> dict[str, Any] | None:
     """What a log holds of the data already, None if nothing."""
     if not log.exists():
@@ -301,7 +281,9 @@ def lock_plan(path: PathLike) -> Lock:
             path=target,
             remedy="State other conditions under another name, in another file",
         )
-    described = _described(plan, folder, path)
+    check_places(plan, folder, (path, target))
+    told = described(plan, folder, path)
+    shared = check_measurable(plan, folder, path)
     files = [folder / one.path for one in plan.data]
     candidate = folder / plan.candidate
     held = _recorded(candidate, files)
@@ -317,21 +299,21 @@ def lock_plan(path: PathLike) -> Lock:
         {
             "format": _FORMAT,
             "plan": plan.to_dict(),
-            "data": described,
+            "data": told,
             "base_before": _recorded(folder / plan.base, files),
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
             "chaincheck": __version__,
-            "notes": _notes(plan, described),
+            "notes": [*_notes(plan, told), *shared],
         },
     )
     write_bytes(target, sealed_json(record).encode() + b"\n")
     return Lock(target, plan, folder, record)
 
 
-def _notes(plan: GatePlan, described: Sequence[Mapping[str, Any]]) -> list[str]:
+def _notes(plan: GatePlan, told: Sequence[Mapping[str, Any]]) -> list[str]:
     """Say which condition on Nominal only a candidate that gains triplets can meet."""
     notes = []
-    for data, known in zip(plan.data, described, strict=True):
+    for data, known in zip(plan.data, told, strict=True):
         for variant in data.not_worse:
             n = known["triplets"][variant]
             floor = paired_rate_floor(0, 0, n, (1 + plan.level) / 2)
@@ -385,8 +367,8 @@ def open_lock(path: PathLike) -> Lock:
     target = lock_path(path)
     record = read_sealed(target, KIND, remedy=_PLAN_FIRST.format(path))
     try:
-        fixed = msgspec.convert(record["plan"], GatePlan)
-    except (KeyError, msgspec.ValidationError) as cause:
+        fixed = msgspec.convert(msgspec.convert(record, _Record).plan, GatePlan)
+    except msgspec.ValidationError as cause:
         raise IntegrityError(
             f"its conditions cannot be read: {cause}", path=target, remedy="Restore a copy"
         ) from None
@@ -400,11 +382,12 @@ def open_lock(path: PathLike) -> Lock:
             remedy="Put them back; other conditions need a gate of their own, fixed before scoring",
         )
     lock = Lock(target, plan, Path(path).resolve().parent, record)
-    for old, new in zip(record["data"], _described(plan, lock.folder, path), strict=True):
-        if old != new:
+    known = record["data"]
+    for number, new in enumerate(described(plan, lock.folder, path)):
+        if known[number : number + 1] != [new]:
             raise IntegrityError(
                 "the data were changed after the conditions were fixed",
-                path=lock.folder / old["path"],
+                path=lock.folder / new["path"],
                 remedy="Restore the file that was there when the conditions were fixed",
             )
     return lock
