@@ -145,6 +145,21 @@ def test_it_says_what_the_records_say(merged: Path) -> None:
     assert str(merged.parent) not in text, "no path of a machine"
 
 
+def test_it_says_where_sigma_is_not_shown(merged: Path) -> None:
+    """By the interval: an estimate above zero shows nothing, one below it no liking for edits."""
+    path = merged.parent / "verdict.json"
+    said = "it is not shown that the chain counts for more than the edit"
+    assert said not in written(merged)
+    for value, ends in ((0.1, [-0.1, 0.3]), (0.0, [0.0, 0.2]), (-0.4, [-0.6, -0.2])):
+        plain = json.loads(path.read_text("utf-8"))
+        del plain["digest"]
+        row = plain["candidate"]["rows"][0]
+        row["selectivity"] = value
+        row[next(key for key in row if key.startswith("contrast_"))] = ends
+        path.write_text(sealed_json({**plain, "digest": digest_of(plain)}), "utf-8")
+        assert f"{said}: Sigma {value:+.3f} " in written(merged)
+
+
 def test_it_warns_where_rounding_took_most_of_the_delta(merged: Path) -> None:
     assert "warning" not in written(merged)
     edit_json(merged / PROVENANCE, lambda r: r["audit"].update(warnings=["another `judge`"]))

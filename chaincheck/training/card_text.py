@@ -348,10 +348,11 @@ def _limits(records: CardRecords) -> Iterator[str]:
                 f"- On {where} it prefers {side} contexts to equally sufficient others: "
                 f"EE {_with_ends(row['edit_effect'], ends)}."
             )
-        if row["selectivity"] is not None and row["selectivity"] <= 0:
+        ends = row[f"contrast_{ci}"]
+        if not ends or ends[0] is None or ends[0] <= 0:
             lines.append(
-                f"- On {where} Sigma is {_number(row['selectivity'])}: it minds the edit at least "
-                "as much as the chain."
+                f"- On {where} it is not shown that the chain counts for more than the edit: "
+                f"Sigma {_with_ends(row['selectivity'], ends)}."
             )
     for pair in records.verdict["comparison"]["rows"]:
         difference = pair["difference"]["selectivity"]

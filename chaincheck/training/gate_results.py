@@ -29,6 +29,8 @@ LIMITS = (
     "signed.",
     "That the candidate was not scored elsewhere before, and the conditions chosen to suit, cannot "
     "be seen in these files. Publish the gate's id before scoring: that others can check.",
+    "The gate's id names no candidate: that others were scored under it before this one, and their "
+    "logs removed, cannot be seen either. Say beforehand which run will be gated.",
     "The times in lock and logs are those of the machines that wrote them.",
     "The conditions are met or not at the stated level, each by itself: all of them must hold, so "
     "no allowance for their number is made or needed.",
