@@ -49,6 +49,8 @@ def test_the_cells_follow_from_objective_and_terms() -> None:
         ({"objective": "nominal", "loss": {"invariance_weight": 1.0}}, "nominal"),
         ({"broken": "C"}, "nominal"),
         ({"patience": 2}, "eval_every"),
+        ({"mix": {"real": 1.0}, "later": ["decoy"]}, "decoy is not in the mix"),
+        ({"mix": {"real": 1.0, "decoy": 0.0}, "later": ["decoy"]}, "decoy is not in the mix"),
     ],
 )
 def test_what_cannot_be_is_named(settings: dict[str, Any], told: str) -> None:

@@ -268,6 +268,9 @@ def _problem(recipe: Recipe) -> str | None:
                 return f"{key}{name} is no variant; {nearest(name, VARIANTS)}"
     if recipe.mix and not any(recipe.mix.values()):
         return "mix leaves no triplet"
+    for name in recipe.later:
+        if recipe.mix and not recipe.mix.get(name):
+            return f"later: {name} is not in the mix, so that nothing comes later"
     return _objective_problem(recipe)
 
 
