@@ -27,6 +27,7 @@ from chaincheck.errors import PathLike, UnwritableOutput
 
 __all__ = [
     "OutputFile",
+    "check_target",
     "open_output",
     "refuse_clashes",
     "sync_folder",
@@ -73,6 +74,16 @@ def _target(path: PathLike) -> Path:
     except (OSError, ValueError) as cause:
         raise UnwritableOutput(path, str(cause)) from None
     return target
+
+
+def check_target(path: PathLike) -> None:
+    """Say before long work what will never be writable: a folder, or a file in none.
+
+    Raises:
+        UnwritableOutput: it is one of these.
+    """
+    if not _DESCRIPTOR.fullmatch(os.fspath(path)):
+        _target(path)
 
 
 def _mode(target: Path) -> int:
@@ -297,18 +308,23 @@ def open_output(path: PathLike) -> Iterator[OutputFile]:
 
 
 def refuse_clashes(
-    outputs: Iterable[PathLike | None], inputs: Iterable[PathLike | None] = ()
+    outputs: Iterable[PathLike | None],
+    inputs: Iterable[PathLike | None] = (),
+    *,
+    folders: Iterable[PathLike | None] = (),
 ) -> None:
     """Refuse to write over what is read, or two outputs to one place, links followed.
 
     Args:
         outputs: paths to be written; None and devices are passed over.
         inputs: paths that are read.
+        folders: folders that are read or written as a whole.
 
     Raises:
-        UnwritableOutput: an output is an input, or another output.
+        UnwritableOutput: an output is an input or another output, or lies in one of the folders.
     """
     taken = {os.path.realpath(path): "is read" for path in inputs if path is not None}
+    whole = [Path(os.path.realpath(folder)) for folder in folders if folder is not None]
     for path in outputs:
         if path is None:
             continue
@@ -317,6 +333,8 @@ def refuse_clashes(
             continue
         if place in taken:
             raise UnwritableOutput(path, f"this file {taken[place]} by the same command")
+        if any(Path(place).is_relative_to(folder) for folder in whole):
+            raise UnwritableOutput(path, "it lies in a folder that the same command works on")
         taken[place] = "is also written"
 
 

@@ -83,6 +83,7 @@ def merge(
     """
     import msgspec
 
+    from chaincheck.atomic import refuse_clashes
     from chaincheck.training import merge as merging
     from chaincheck.training.adapter import open_adapter
     from chaincheck.training.audit import audit
@@ -99,6 +100,11 @@ def merge(
         )
     if judge and not compare_on:
         raise UsageError("--judge is for --compare-on", remedy="See chaincheck merge --help")
+    refuse_clashes(
+        [None if json_path == "-" else json_path],
+        [compare_on, judge],
+        folders=[base, adapter, audit_only, restore, out],
+    )
     renames = dict(_renaming(one) for one in rename)
     if audit_only:
         change = open_adapter(adapter) if adapter else None
@@ -229,10 +235,17 @@ def gate_check(plan_path: str, json_path: str | None) -> None:
     Exit codes: 0 pass, 1 fail, 2 input that cannot be used, such as a judgment that is not
     recorded, 3 conditions, data or judgments that are not those that were fixed.
     """
+    from chaincheck.atomic import refuse_clashes
     from chaincheck.training.gate import check_gate
     from chaincheck.training.sealed import sealed_json
 
     verdict = check_gate(plan_path)
+    lock = verdict.lock
+    logs = [lock.folder / log for log in (lock.plan.base, lock.plan.candidate)]
+    refuse_clashes(
+        [None if json_path == "-" else json_path],
+        [plan_path, lock.path, *logs, *lock.data_paths()],
+    )
     emit(verdict.to_text, lambda: sealed_json(verdict.to_dict()), json_path)
     if not verdict.passed:
         raise verdict.failure()

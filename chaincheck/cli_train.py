@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from chaincheck.cli_options import INPUT, OUTPUT, examples
+from chaincheck.errors import MissingExtra
 
 if TYPE_CHECKING:
     from chaincheck.training.recipe import Recipe
@@ -79,6 +81,8 @@ def train(
     from chaincheck.training.run import train as run
     from chaincheck.training.run_folder import is_first_process
 
+    if plot:
+        _check_plot(out, plot)
     changes = parse_settings(settings)
     chosen = load_recipe(recipe, changes) if recipe else read_recipe(changes)
     try:
@@ -107,6 +111,21 @@ def _how_to_go_on(recipe: Recipe) -> str:
     if recipe.save_every or recipe.eval_every:
         return "the same command goes on from the last checkpoint, if there is one yet"
     return "no checkpoint was made, since save_every is 0: the same command begins anew"
+
+
+def _check_plot(run: str, path: str) -> None:
+    """Refuse before the training what cannot be drawn after it."""
+    from chaincheck.atomic import check_target
+
+    try:
+        from chaincheck import plots
+    except ModuleNotFoundError as error:
+        if error.name not in {"matplotlib", "seaborn"}:
+            raise
+        raise MissingExtra("drawing a figure", "plot") from None
+    plots.format_of(path)
+    if Path(path).resolve().parent != Path(run).resolve():  # which may have to be made yet
+        check_target(path)
 
 
 def _draw(run: str, path: str) -> None:

@@ -33,6 +33,7 @@ __all__ = [
     "Measured",
     "effect_plane",
     "effects",
+    "format_of",
     "mark",
     "save",
     "show",
@@ -286,9 +287,18 @@ def save(figure: Figure, path: PathLike) -> None:
         UsageError: an ending that is no known format.
         UnwritableOutput: the path cannot be written.
     """
+    write_bytes(path, _rendered(figure, format_of(path)))
+
+
+def format_of(path: PathLike) -> str:
+    """The ending of a figure's name, a dot before it.
+
+    Raises:
+        UsageError: an ending that is no known format.
+    """
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise UsageError(
             f"cannot draw to {Path(path).name!r}", remedy=f"End it in {', '.join(FORMATS)}"
         )
-    write_bytes(path, _rendered(figure, suffix))
+    return suffix

@@ -15,7 +15,14 @@ from pathlib import Path
 import pytest
 
 from chaincheck import atomic
-from chaincheck.atomic import open_output, together, write_bytes, write_lines
+from chaincheck.atomic import (
+    check_target,
+    open_output,
+    refuse_clashes,
+    together,
+    write_bytes,
+    write_lines,
+)
 from chaincheck.errors import UnwritableOutput
 
 
@@ -260,3 +267,22 @@ class TestTogether:
             raise RuntimeError
         write_bytes(tmp_path / "a", b"new")
         assert names(tmp_path) == ["a"]
+
+
+def test_an_output_in_a_folder_that_is_worked_on_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (tmp_path / "link").symlink_to(folder)
+    for place in (folder / "new.json", tmp_path / "link" / "new.json", folder / "a" / ".." / "b"):
+        with pytest.raises(UnwritableOutput, match="lies in a folder"):
+            refuse_clashes([place], folders=[None, folder])
+    refuse_clashes([None, tmp_path / "model.json", "/dev/stdout"], folders=[folder])
+
+
+def test_a_target_is_checked_before_there_is_anything_to_write(tmp_path: Path) -> None:
+    for place in (tmp_path, tmp_path / "none" / "x"):
+        with pytest.raises(UnwritableOutput):
+            check_target(place)
+    check_target(tmp_path / "new")
+    check_target("/dev/stdout")
+    assert not list(tmp_path.iterdir())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,4 +32,24 @@ def test_a_run_that_is_stopped_says_how_to_go_on(
     monkeypatch.setattr("chaincheck.training.run.train", stopped)
     code = main(["train", "--base", "b", "--data", "d.jsonl", "--out", "run", *settings])
     assert code == 130
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("plot", "said"), [("a.txt", "End it in .svg"), ("none/a.svg", "does not exist"), (".", "End")]
+)
+def test_what_cannot_be_drawn_is_refused_before_the_training(
+    plot: str,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def trained(*_: Any, **__: Any) -> None:
+        raise AssertionError("it was trained")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("chaincheck.training.run.train", trained)
+    code = main(["train", "--base", "b", "--data", "d.jsonl", "--out", "run", "--plot", plot])
+    assert code == 2
     assert said in capsys.readouterr().err

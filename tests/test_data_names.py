@@ -9,6 +9,7 @@ import pytest
 NAMES = {
     "chaincheck.atomic": [
         "OutputFile",
+        "check_target",
         "open_output",
         "refuse_clashes",
         "sync_folder",

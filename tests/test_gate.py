@@ -648,6 +648,19 @@ class TestCommandLine:
         plan.write_text("margin = 7\n" + PLAN, "utf-8")
         assert main(["gate", "check", str(plan)]) == 2
 
+    @pytest.mark.parametrize(
+        "name",
+        ["gate.toml", "gate.lock.json", "base.log.jsonl", "candidate.log.jsonl", "test.jsonl"],
+    )
+    def test_the_verdict_is_not_written_over_what_it_is_made_of(
+        self, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        plan, _ = scored_gate(tmp_path)
+        before = (tmp_path / name).read_bytes()
+        assert main(["gate", "check", str(plan), "--json", str(tmp_path / name)]) == 2
+        assert "is read by the same command" in capsys.readouterr().err
+        assert (tmp_path / name).read_bytes() == before
+
     def test_plan_and_score(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         plan = gate_folder(tmp_path, items=triplets(200))
         assert main(["gate", "plan", str(plan)]) == 0

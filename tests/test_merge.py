@@ -26,6 +26,7 @@ from tiny_models import (  # noqa: E402
     write_json,
 )
 
+from chaincheck.cli import main  # noqa: E402
 from chaincheck.errors import (  # noqa: E402
     InvalidModel,
     MeasuredFailure,
@@ -372,3 +373,20 @@ class TestRestore:
         assert (tmp_path / "whole" / SINGLE).is_file()
         assert not (tmp_path / "whole" / INDEX).exists()
         assert audit(base, tmp_path / "whole", open_adapter(adapter)).passed
+
+
+@pytest.mark.parametrize("place", ["base", "adapter", "merged", "out"])
+def test_the_report_is_not_written_into_a_model(
+    place: str, base: Path, adapter: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It could take the place of weights, settings or the record."""
+    merge(base, adapter, tmp_path / "merged")
+    report = str(tmp_path / place / "config.json")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    command = ["merge", str(base), "--adapter", str(adapter), "--json", report]
+    to = ["--out", str(tmp_path / "out")]
+    if place == "merged":
+        to = ["--audit-only", str(tmp_path / "merged")]
+    assert main([*command, *to]) == 2
+    assert "lies in a folder that the same command works on" in capsys.readouterr().err
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
