@@ -317,13 +317,16 @@ class LogInUse(ChainCheckError):
 class UnwritableOutput(ChainCheckError):
     """An output that could not be written; the target is left as it was."""
 
-    def __init__(self, path: PathLike, cause: OSError | str) -> None:
+    def __init__(
+        self,
+        path: PathLike,
+        cause: OSError | str,
+        *,
+        remedy: str = "Nothing was left half-written; free space or name another path",
+    ) -> None:
         self.path = os.fspath(path)
         reason = cause if isinstance(cause, str) else (cause.strerror or str(cause))
-        super().__init__(
-            one_line(f"{self.path}: cannot write: {reason}"),
-            remedy="Nothing was left half-written; free space or name another path",
-        )
+        super().__init__(one_line(f"{self.path}: cannot write: {reason}"), remedy=remedy)
 
 
 class NotebookFailed(ChainCheckError):

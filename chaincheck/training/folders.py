@@ -44,7 +44,11 @@ def new_folder(target: PathLike, *, apart_from: tuple[PathLike, ...] = ()) -> It
         if place.is_relative_to(os.path.realpath(folder)):
             raise UnwritableOutput(target, f"it lies in {os.fspath(folder)}, which is read")
     if place.exists() or Path(target).is_symlink():
-        raise UnwritableOutput(target, "it exists already, and nothing is written over")
+        raise UnwritableOutput(
+            target,
+            "it exists already, and nothing is written over",
+            remedy="Name another folder, or remove that one",
+        )
     if not place.parent.is_dir():
         raise UnwritableOutput(target, f"the folder {place.parent} does not exist")
     try:
