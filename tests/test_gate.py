@@ -6,7 +6,7 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -26,6 +26,7 @@ from chaincheck.errors import (
     InputError,
     IntegrityError,
     InvalidItem,
+    InvalidScore,
     MeasuredFailure,
     MissingJudgment,
     UnreadableFile,
@@ -368,6 +369,23 @@ class TestRefusals:
     def test_another_instrument(self, change: dict[str, Any], match: str, tmp_path: Path) -> None:
         plan, _ = scored_gate(tmp_path, candidate=reading(**change))
         with pytest.raises(ForeignLog, match=match):
+            check_gate(plan)
+
+    def test_a_judgment_without_a_score(self, tmp_path: Path) -> None:
+        plan = gate_folder(tmp_path)
+        lock_plan(plan)
+        score_for_gate(plan, guessing(), "base")
+        judge = reading()
+
+        def refusing(items: Iterable[Item]) -> Iterator[Judgment]:
+            for item in items:
+                yield Judgment(
+                    item_id=item.item_id, score=None, bounds=(None, None), flags=("refused: so",)
+                )
+
+        judge.score = refusing  # type: ignore[method-assign]
+        score_for_gate(plan, judge, "candidate")
+        with pytest.raises(InvalidScore, match=r"no score: refused: so.*minimum_mass = 0\.0"):
             check_gate(plan)
 
     def test_the_same_instrument_twice(self, tmp_path: Path) -> None:

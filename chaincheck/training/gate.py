@@ -199,11 +199,13 @@ def _joined(lock: Lock, judge: RecordedJudge, scores: Path) -> Joined:
         for data in lock.data_paths():
             for judgment in judge.score(read_items(data)):
                 if judgment.score is None:
+                    why = "; ".join(judgment.flags) or f"only the bounds {judgment.bounds}"
                     raise InvalidScore(
-                        f"the judge could only bound this score: {judgment.bounds}",
+                        f"the judge gave no score: {why}",
                         path=data,
                         item=judgment.item_id,
-                        remedy="A gate needs scores: leave such triplets out of its data",
+                        remedy="A gate needs a score of every item. Ask judges that give one, such "
+                        "as a causal judge with minimum_mass = 0.0, under conditions fixed anew",
                     )
                 yield msgspec.json.encode({"item_id": judgment.item_id, "score": judgment.score})
 
