@@ -215,10 +215,19 @@ def gate_plan(plan_path: str) -> None:
     "--role", required=True, type=click.Choice(["base", "candidate"]), help="Whose log to write."
 )
 def gate_score(plan_path: str, judge: str, role: Literal["base", "candidate"]) -> None:
-    """Ask a judge for all data of PLAN; every judgment carries the gate's id."""
+    """Ask a judge for all data of PLAN; every judgment carries the gate's id.
+
+    Refused where the other judge's log shows that the two differ in more than their weights.
+    """
+    from chaincheck.judges import open_judge
+    from chaincheck.training.gate import refuse_unlike
+    from chaincheck.training.gate_plan import open_lock
     from chaincheck.training.gate_score import score_for_gate
 
-    tell(score_for_gate(plan_path, judge, role, progress=_progress))
+    lock = open_lock(plan_path)  # before a model is loaded
+    opened = open_judge(judge)
+    refuse_unlike(lock, opened, role)
+    tell(score_for_gate(plan_path, opened, role, progress=_progress))
 
 
 @gate.command(

@@ -37,7 +37,7 @@ from chaincheck.judges.base import Judgment
 from chaincheck.judges.record import LiveJudge, RecordedJudge
 from chaincheck.paired_intervals import paired_rate_floor
 from chaincheck.pipeline import score_file
-from chaincheck.training.gate import check_gate, weights_only
+from chaincheck.training.gate import check_gate, refuse_unlike, weights_only
 from chaincheck.training.gate_plan import (
     lock_path,
     lock_plan,
@@ -393,6 +393,18 @@ class TestRefusals:
         with pytest.raises(ForeignLog, match="the same instrument"):
             check_gate(plan)
 
+    @pytest.mark.parametrize("role", ["base", "candidate"])
+    def test_it_is_refused_before_it_is_asked(self, role: Any, tmp_path: Path) -> None:
+        plan = gate_folder(tmp_path)
+        lock = lock_plan(plan)
+        refuse_unlike(lock, guessing(), role)  # nothing is recorded yet
+        score_for_gate(plan, reading(), "candidate" if role == "base" else "base")
+        refuse_unlike(lock, guessing(), role)
+        with pytest.raises(ForeignLog, match="differ in more than their weights: prompt is"):
+            refuse_unlike(lock, guessing(prompt="two"), role)
+        with pytest.raises(ForeignLog, match="the same instrument"):
+            refuse_unlike(lock, reading(), role)
+
     def test_an_adapter_counts_as_weights(self) -> None:
         base = {"model": {"weights": "a", "adapter": None}}
         tuned = {"model": {"weights": "a", "adapter": {"weights": "b", "config": "c"}}}
@@ -686,6 +698,10 @@ class TestCommandLine:
         code = main(["gate", "score", str(plan), "--judge", "lexical", "--role", "base"])
         assert code == 0
         assert "750 judgments recorded" in capsys.readouterr().out
+        line = ["gate", "score", str(plan), "--judge", "repeated-names", "--role", "candidate"]
+        assert main(line) == 3
+        assert "differ in more than their weights" in capsys.readouterr().err
+        assert not (tmp_path / "candidate.log.jsonl").exists()
 
     def test_help_has_examples(self) -> None:
         from chaincheck.cli import command

@@ -30,7 +30,7 @@ from chaincheck.errors import (
 from chaincheck.evaluation import Evaluation, evaluate_cells
 from chaincheck.items import read_items
 from chaincheck.jsonl import open_bytes
-from chaincheck.judges.base import differences
+from chaincheck.judges.base import Judge, differences, instrument_of, reads_of
 from chaincheck.judges.log_file import JudgmentLog
 from chaincheck.judges.log_format import content_of
 from chaincheck.judges.record import RecordedJudge
@@ -39,7 +39,7 @@ from chaincheck.training.gate_plan import Lock, open_lock
 from chaincheck.training.gate_results import Condition, Verdict
 from chaincheck.training.gate_score import Role, recorded_for
 
-__all__ = ["check_gate", "weights_only"]
+__all__ = ["check_gate", "refuse_unlike", "weights_only"]
 
 _WEIGHTS = ("model.weights", "model.adapter", "model.revision", "revision")
 """Parts of an instrument that say which weights are used. Elsewhere such a word is just a word: a
@@ -77,7 +77,7 @@ def check_gate(path: PathLike) -> Verdict:
         _recorded(log, f"{command} {role}")
         for log, role in zip(logs, ("base", "candidate"), strict=True)
     )
-    found = _check_instruments(base, candidate, logs)
+    found = _check_instruments(_told(base), _told(candidate), logs[1])
     notes = [*_check_ids(lock, logs[0], "base", before=lock.base_before)]
     notes += _check_ids(lock, logs[1], "candidate", before=None)
     with tempfile.TemporaryDirectory() as folder:
@@ -129,23 +129,47 @@ def _recorded(log: Path, command: str) -> RecordedJudge:
     return RecordedJudge(log, command=command)
 
 
+def refuse_unlike(lock: Lock, judge: Judge, role: Role) -> None:
+    """Refuse a judge that the other's log allows no verdict on, before it is asked for hours.
+
+    Args:
+        lock: the gate.
+        judge: who is to be asked.
+        role: as what.
+
+    Raises:
+        ForeignLog: base and candidate would differ in more than their weights, or in nothing.
+    """
+    logs = {"base": lock.folder / lock.plan.base, "candidate": lock.folder / lock.plan.candidate}
+    other = "candidate" if role == "base" else "base"
+    try:
+        told = {role: _told(judge), other: _told(RecordedJudge(logs[other]))}
+    except UnreadableFile:  # nothing is recorded yet
+        return
+    _check_instruments(told["base"], told["candidate"], logs[other])
+
+
+def _told(judge: Judge) -> dict[str, Any]:
+    """What a judge's scores depend on."""
+    return {"reads": list(reads_of(judge)), **instrument_of(judge)}
+
+
 def _check_instruments(
-    base: RecordedJudge, candidate: RecordedJudge, logs: list[Path]
+    base: Mapping[str, Any], candidate: Mapping[str, Any], log: Path
 ) -> dict[str, tuple[Any, Any]]:
     """Refuse two judges that differ in anything but their weights, or in nothing."""
-    found, others = weights_only(
-        {"reads": list(base.reads), **base.instrument},
-        {"reads": list(candidate.reads), **candidate.instrument},
-    )
+    found, others = weights_only(base, candidate)
     if not found:
         raise ForeignLog(
-            "base and candidate are the same instrument", path=logs[1], remedy="Check the logs"
+            "base and candidate are the same instrument",
+            path=log,
+            remedy="Check which model each judge's file names, and remove the log of the wrong one",
         )
     if others:
         parts = [f"{key} is {quote(found[key][0])} and {quote(found[key][1])}" for key in others]
         raise ForeignLog(
             "base and candidate differ in more than their weights: " + "; ".join(parts),
-            path=logs[1],
+            path=log,
             remedy="Score both with one prompt, precision and set of tokens",
         )
     return found
