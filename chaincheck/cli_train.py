@@ -71,7 +71,7 @@ def train(
     plot: str | None,
     as_json: bool,
 ) -> None:
-    """Train a LoRA adapter so that a judge reads the chain.
+    """Train a LoRA adapter of a judge on triplets.
 
     The run's folder receives the adapter, its metrics and what it was trained on. The same
     command again goes on with a run that was interrupted, from its last checkpoint. A recipe that
