@@ -7,12 +7,13 @@ obey is handed the folder.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from chaincheck.errors import InvalidModel, PathLike, quote
+from chaincheck.errors import IntegrityError, InvalidModel, PathLike, quote
 
 __all__ = [
     "BASE_RECORD",
@@ -21,11 +22,13 @@ __all__ = [
     "check_model_folder",
     "code_of",
     "read_config",
+    "sha256",
 ]
 
 BASE_RECORD = "chaincheck_base.json"
 """File in an adapter's folder that says which base it was trained on: ``{"weights": hash}``, the
-hash being :func:`chaincheck.models.weights_hash` of the base's folder."""
+hash being :func:`chaincheck.models.weights_hash` of the base's folder. Under ``files`` it holds the
+SHA-256 of the adapter's own files, by name."""
 
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "spiece.model", "vocab.json", "vocab.txt")
@@ -117,13 +120,31 @@ def check_adapter_folder(folder: PathLike) -> dict[str, Any]:
 
     Raises:
         InvalidModel: as ``check_model_folder``.
+        IntegrityError: a file is not as it was when the training ended.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise InvalidModel("is no folder", path=folder, remedy="Name an adapter's folder")
     config = read_config(folder / "adapter_config.json")
     _check_weights(folder, "adapter")
+    record = folder / BASE_RECORD
+    files = read_config(record).get("files", {}) if record.is_file() else {}
+    for name, digest in files.items() if isinstance(files, dict) else ():
+        path = folder / name
+        if not path.is_file() or sha256(path) != digest:
+            raise IntegrityError(
+                "is not as it was when the training ended",
+                path=path,
+                remedy="Restore the adapter's folder as a whole, or train again; an adapter that "
+                f"was changed on purpose has no {BASE_RECORD}",
+            )
     return config
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of what a file holds now, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def base_of_adapter(folder: PathLike) -> str | None:

@@ -30,7 +30,7 @@ def read_toml(path: PathLike, *, remedy: str = "Correct the file") -> dict[str, 
         raise UnreadableFile(
             f"cannot read: {cause.strerror}", path=path, remedy="Name an existing TOML file"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as cause:
+    except (ValueError, RecursionError) as cause:
         raise UnreadableFile(f"not valid TOML: {cause}", path=path, remedy=remedy) from None
 
 

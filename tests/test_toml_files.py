@@ -16,7 +16,9 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     assert read_toml(path) == {"kind": "lexical"}
 
 
-@pytest.mark.parametrize("content", [b"kind = ", b"\xff\xfe", None])
+@pytest.mark.parametrize(
+    "content", [b"kind = ", b"\xff\xfe", b"a = " + b"[" * 9999, b"a = " + b"1" * 9999, None]
+)
 def test_what_is_none_is_named_with_the_remedy(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "one.toml"
     if content is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ TRIPLETS = [
     st.dictionaries(
         st.sampled_from(["real", "fict", "decoy"]), st.sampled_from([0.5, 1.0, 2.0]), min_size=1
     ),
-    st.integers(0, 50),
+    st.just(0) | st.integers(10, 50),
     st.integers(0, 5),
 )
 def test_a_mix_gives_each_variant_its_share(mix: dict[str, float], most: int, seed: int) -> None:
@@ -41,6 +42,19 @@ def test_a_mix_gives_each_variant_its_share(mix: dict[str, float], most: int, se
     assert all(
         unit * share - counts[name] < 1 + share / min(mix.values()) for name, share in mix.items()
     )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"mix": {"real": 1.0, "fict": 1e-320}},
+        {"mix": {"real": 1.0, "fict": 1e-3}},
+        {"mix": {"real": 1.0, "fict": 1.0}, "triplets": 1},
+    ],
+)
+def test_no_variant_of_a_mix_is_left_out_without_a_word(settings: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="the mix takes no fict triplet"):
+        draw(TRIPLETS, read_recipe(settings), np.random.default_rng(0))
 
 
 def test_without_a_mix_every_triplet_is_taken() -> None:

@@ -42,6 +42,11 @@ def test_the_cells_follow_from_objective_and_terms() -> None:
         ({"loss": {"margin": 1e300}}, "loss.margin must be at most"),
         ({"lora": {"alpha": 1e300}}, "lora.alpha must be at most"),
         ({"lora": {"rank": 10**9}}, "lora.rank must be at most"),
+        ({"seed": 10**400}, "seed must be at most"),
+        ({"triplets": 10**400}, "triplets must be at most"),
+        ({"eval_every": -(10**400)}, "eval_every must be a finite number"),
+        ({"passes": 10**400}, "passes must be at most"),
+        ({"mix": {"real": 10**400}}, "out of range"),
         ({"warmup": 1.5}, "warmup"),
         ({"lora": {"dropout": 1.0}}, "dropout"),
         ({"mix": {"reel": 1.0}}, "real"),
@@ -115,12 +120,16 @@ def test_settings_of_a_command_line_are_toml_values_or_texts() -> None:
         ("loss.answer_b", "false"),
         ("objective", "nominal"),
         ("lora.targets", '["q_proj"]'),
+        ("prompt", "1" * 9999),
+        ("attention", "[" * 9999),
     ]
     assert parse_settings(pairs) == {
         "seed": 1,
         "loss": {"margin": 3, "answer_b": False},
         "objective": "nominal",
         "lora": {"targets": ["q_proj"]},
+        "prompt": "1" * 9999,
+        "attention": "[" * 9999,
     }
 
 

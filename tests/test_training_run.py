@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import warnings
 from collections.abc import Callable
@@ -23,7 +25,9 @@ from safetensors.torch import load_file  # noqa: E402
 from chaincheck.errors import (  # noqa: E402
     ChainCheckError,
     IncompleteTriplet,
+    IntegrityError,
     InvalidModel,
+    MeasuredFailure,
     TrainingDiverged,
     UnjudgeableItem,
     UnwritableOutput,
@@ -31,7 +35,11 @@ from chaincheck.errors import (  # noqa: E402
 )
 from chaincheck.items import read_items, write_items  # noqa: E402
 from chaincheck.judges import open_judge  # noqa: E402
+from chaincheck.judges.causal import CausalSettings  # noqa: E402
+from chaincheck.judges.causal_model import load_causal_model  # noqa: E402
+from chaincheck.models import file_hash  # noqa: E402
 from chaincheck.training import judge_trainer  # noqa: E402
+from chaincheck.training.adapter import open_adapter  # noqa: E402
 from chaincheck.training.recipe import Recipe, read_recipe  # noqa: E402
 from chaincheck.training.run import train  # noqa: E402
 from chaincheck.training.run_folder import claimed  # noqa: E402
@@ -288,6 +296,184 @@ def test_a_torn_checkpoint_is_passed_over(
     assert same(tmp_path / "whole", tmp_path / "torn")
 
 
+@pytest.fixture(scope="module")
+def held_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("held out")
+    return training_worlds.write(folder / "val.jsonl", 6, start=40, variants=("real", "fict"))
+
+
+@pytest.mark.parametrize(
+    ("best", "spoiled", "left"),
+    [
+        ({2: None, 4: None}, None, 4),
+        ({2: None, 4: None}, 4, 2),
+        ({2: None, 4: None}, 2, 4),
+        ({2: 2, 4: 2}, None, 4),
+        ({2: 2, 4: 2}, 4, 2),
+        ({2: 2, 4: 2}, 2, None),
+        ({2: 2, 4: 4}, 2, 4),
+        ({4: 2}, None, None),
+        ({}, None, None),
+    ],
+)
+def test_where_a_run_goes_on_from(
+    best: dict[int, int | None], spoiled: int | None, left: int | None, tmp_path: Path
+) -> None:
+    """From a whole checkpoint whose best one is whole, too; what is of no use is removed."""
+    for step, of in best.items():
+        folder = tmp_path / f"checkpoint-{step}"
+        folder.mkdir()
+        (folder / "trainer_state.json").write_text(json.dumps({"best_global_step": of}), "utf-8")
+        hashes = {path.name: file_hash(path) for path in folder.iterdir()}
+        (folder / judge_trainer.COMPLETE).write_text(json.dumps(hashes), "utf-8")
+        if step == spoiled:
+            (folder / "trainer_state.json").write_text("{", "utf-8")
+    found = judge_trainer.last_whole_checkpoint(tmp_path)
+    assert found == (None if left is None else tmp_path / f"checkpoint-{left}")
+    rest = {int(path.name.rpartition("-")[2]) for path in tmp_path.glob("checkpoint-*")}
+    assert rest == {step for step in best if left is not None and step <= left and step != spoiled}
+
+
+VALIDATED: dict[str, Any] = {"eval_every": 2, "passes": 6}
+
+
+@pytest.fixture(scope="module")
+def validated(
+    base: Path, data: Path, held_out: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, int]:
+    """A run with validations, and the step that was kept: an early one."""
+    folder = tmp_path_factory.mktemp("validated") / "run"
+    summary = train(str(base), data, folder, recipe(**VALIDATED), validation=held_out)
+    assert summary.kept + 5 < summary.steps[1]
+    return folder, summary.kept
+
+
+@pytest.fixture
+def again(base: Path, data: Path, held_out: Path) -> Callable[..., Any]:
+    """Trains, or goes on, in a folder, and stops before a step if it is told to."""
+
+    def run(folder: Path, stop: int | None = None, **more: Any) -> Any:
+        settings = recipe(**VALIDATED, **more)
+        if stop is None:
+            return train(str(base), data, folder, settings, validation=held_out)
+        with pytest.MonkeyPatch.context() as patch:
+            stop_after(stop, patch, KeyboardInterrupt())
+            with pytest.raises(KeyboardInterrupt):
+                train(str(base), data, folder, settings, validation=held_out)
+        return None
+
+    return run
+
+
+class TestGoingOnWithValidations:
+    """What is kept is the best state, and not the last: also after an interruption."""
+
+    def test_the_best_checkpoint_must_be_whole_too(
+        self, validated: tuple[Path, int], again: Callable[..., Any], tmp_path: Path
+    ) -> None:
+        whole, kept = validated
+        again(tmp_path / "run", stop=kept + 5)
+        best = tmp_path / "run" / "checkpoints" / f"checkpoint-{kept}"
+        assert len(list(best.parent.iterdir())) == 2, "the best one and the last"
+        file = best / "adapter_model.safetensors"
+        file.write_bytes(file.read_bytes()[:-64] + bytes(64))
+        again(tmp_path / "run")
+        assert same(whole, tmp_path / "run")
+
+    def test_the_folder_may_have_been_moved(
+        self, validated: tuple[Path, int], again: Callable[..., Any], tmp_path: Path
+    ) -> None:
+        """Also where no further checkpoint is saved, which would name the new place."""
+        whole, kept = validated
+
+        def failing(*_: Any) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(judge_trainer.JudgeTrainer, "_load_best_model", failing)
+            with pytest.raises(KeyboardInterrupt):
+                again(tmp_path / "run")
+        moved = (tmp_path / "run").rename(tmp_path / "moved")
+        assert again(moved).kept == kept
+        assert same(whole, moved)
+
+    def test_patience_goes_on_where_it_was(self, again: Callable[..., Any], tmp_path: Path) -> None:
+        once = again(tmp_path / "once", patience=3)
+        assert once.steps[0] == once.kept + 6 < once.steps[1]
+        again(tmp_path / "run", stop=once.kept + 5, patience=3)
+        assert again(tmp_path / "run", patience=3).steps == once.steps
+        assert same(tmp_path / "once", tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    "torn", [b'{"step": 4, "lo', b"\xff\xfe", b"5", b"[]", b'{"step": "a"}', b"[" * 99_999]
+)
+def test_a_torn_line_of_metrics_is_taken_off(
+    torn: bytes, base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a full disk leaves one."""
+    settings = recipe(save_every=2)
+    with monkeypatch.context() as patch:
+        stop_after(3, patch, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            train(str(base), data, tmp_path / "run", settings)
+    file = tmp_path / "run" / "metrics.jsonl"
+    file.write_bytes(torn + b"\n" + file.read_bytes() + torn)
+    train(str(base), data, tmp_path / "run", settings)
+    steps = [line["step"] for line in metrics(tmp_path / "run")]
+    assert steps == sorted(steps)
+    assert set(range(1, max(steps) + 1)) == set(steps)
+
+
+def test_metrics_that_cannot_be_written_are_named(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Path.open
+
+    def full(self: Path, mode: str = "r", *given: Any, **named: Any) -> Any:
+        if self.name == "metrics.jsonl" and "a" in mode:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return before(self, mode, *given, **named)
+
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(UnwritableOutput, match=r"metrics\.jsonl: cannot write: No space left"):
+        train(str(base), data, tmp_path / "run", recipe())
+
+
+def test_a_gradient_that_is_not_finite_gives_no_adapter(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the last step no further loss shows it."""
+    before: Callable[..., Any] = judge_trainer.JudgeTrainer.compute_loss
+
+    def infinite(self: Any, model: Any, *given: Any, **named: Any) -> Any:
+        loss = before(self, model, *given, **named)
+        if self.state.global_step < self.state.max_steps - 1:
+            return loss
+        some = next(one for one in model.parameters() if one.requires_grad)
+        return loss + (some.sum() * 0).abs().sqrt()
+
+    monkeypatch.setattr(judge_trainer.JudgeTrainer, "compute_loss", infinite)
+    with pytest.raises(MeasuredFailure, match="holds NaN or infinity; no adapter is written"):
+        train(str(base), data, tmp_path / "run", recipe(clip=0.0))
+    assert not (tmp_path / "run" / "adapter").exists()
+    assert not (tmp_path / "run" / "training.json").exists()
+
+
+def test_a_validation_that_is_not_finite_is_named(
+    base: Path, data: Path, held_out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = judge_trainer.JudgeTrainer.scores
+
+    def broken(self: Any, model: Any, inputs: Any) -> Any:
+        found = before(self, model, inputs)
+        return found if model.training else found * float("nan")
+
+    monkeypatch.setattr(judge_trainer.JudgeTrainer, "scores", broken)
+    with pytest.raises(MeasuredFailure, match="score of a validation triplet is not finite"):
+        train(str(base), data, tmp_path / "run", recipe(eval_every=2), validation=held_out)
+
+
 def test_a_full_disk_leaves_the_last_checkpoint(
     base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -360,6 +546,27 @@ def test_a_run_that_is_done_and_lost_its_adapter_says_so(
         train(str(base), data, tmp_path / "run", recipe())
 
 
+@pytest.mark.parametrize("name", ["adapter_model.safetensors", "adapter_config.json"])
+def test_an_adapter_that_was_changed_is_refused(
+    name: str, base: Path, data: Path, tmp_path: Path
+) -> None:
+    """By whatever reads it: a scale that was edited gives another judge."""
+    run = tmp_path / "run"
+    train(str(base), data, run, recipe())
+    file = run / "adapter" / name
+    content = file.read_bytes()
+    edited = content.replace(b'"lora_alpha": ', b'"lora_alpha": 1')
+    file.write_bytes(edited if name.endswith(".json") else content[:-64] + bytes(64))
+    settings = CausalSettings(model=str(base), adapter=str(run / "adapter"), dtype="float32")
+    for use in (
+        lambda: train(str(base), data, run, recipe()),
+        lambda: open_adapter(run / "adapter"),
+        lambda: load_causal_model(settings),
+    ):
+        with pytest.raises(IntegrityError, match=f"{name}: is not as it was when the training"):
+            use()
+
+
 def test_a_recipe_that_did_not_fit_can_be_put_right_in_the_same_folder(
     base: Path, data: Path, tmp_path: Path
 ) -> None:
@@ -416,9 +623,16 @@ class TestRefusals:
         with pytest.raises(InvalidModel, match=layer):
             train(str(base), data, tmp_path / "run", settings)
 
-    def test_layers_that_are_not_there(self, base: Path, data: Path, tmp_path: Path) -> None:
-        with pytest.raises(UsageError, match=r"lora\.targets"):
-            train(str(base), data, tmp_path / "run", recipe(lora={"targets": ["no_such_layer"]}))
+    @pytest.mark.parametrize("targets", [["no_such_layer"], "(", "[", "", ".*", [""]])
+    def test_layers_that_are_not_there(
+        self, targets: object, base: Path, data: Path, tmp_path: Path
+    ) -> None:
+        with pytest.raises(UsageError, match=r"lora\.targets cannot be used"):
+            train(str(base), data, tmp_path / "run", recipe(lora={"targets": targets}))
+
+    def test_a_folder_whose_name_is_no_text(self, base: Path, data: Path, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match="is no text"):
+            train(str(base), data, tmp_path / os.fsdecode(b"r\xff"), recipe())
 
     def test_a_base_without_answer_words(self, data: Path, tmp_path: Path) -> None:
         words = tiny.tokenizer(words=("the", "of"))

@@ -47,7 +47,7 @@ def draw(triplets: Sequence[Triplet], recipe: Recipe, generator: np.random.Gener
         that all shares allow.
 
     Raises:
-        UsageError: a variant of the mix has no triplet.
+        UsageError: a variant of the mix has no triplet, or so small a share that none is taken.
     """
     places: dict[str, list[int]] = {}
     for place, triplet in enumerate(triplets):
@@ -69,6 +69,12 @@ def draw(triplets: Sequence[Triplet], recipe: Recipe, generator: np.random.Gener
     chosen: list[int] = []
     for name, share in sorted(shares.items()):
         count = int(unit * share + 1e-9)
+        if not count:
+            raise UsageError(
+                f"the mix takes no {name} triplet: its share of those that can be taken is below "
+                "one",
+                remedy="Give it a larger share, take more triplets, or leave the variant out",
+            )
         chosen += generator.choice(places[name], count, replace=False).tolist()
     return sorted(chosen)
 

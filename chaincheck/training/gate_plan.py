@@ -199,7 +199,7 @@ def read_plan(path: PathLike) -> GatePlan:
         raise UnreadableFile(
             f"cannot be read: {cause.strerror}", path=path, remedy="Name a gate's TOML file"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as cause:
+    except (ValueError, RecursionError) as cause:
         raise UnreadableFile(f"is no TOML: {cause}", path=path, remedy="Correct it") from None
     try:
         plan = msgspec.convert(raw, GatePlan)

@@ -21,7 +21,7 @@ from transformers import Trainer, TrainerCallback
 
 from chaincheck.atomic import write_bytes
 from chaincheck.cells import CellScores, labels
-from chaincheck.errors import TrainingDiverged, UnwritableOutput
+from chaincheck.errors import MeasuredFailure, TrainingDiverged, UnwritableOutput
 from chaincheck.models import file_hash
 from chaincheck.selectivity import measure
 from chaincheck.training.answer_head import log_odds
@@ -29,8 +29,15 @@ from chaincheck.training.examples import Example, collate
 from chaincheck.training.loss import triplet_loss
 from chaincheck.training.recipe import Recipe
 
-__all__ = ["COMPLETE", "JudgeTrainer", "MetricsFile", "last_whole_checkpoint"]
+__all__ = [
+    "COMPLETE",
+    "JudgeTrainer",
+    "MetricsFile",
+    "last_whole_checkpoint",
+    "steps_without_a_better_one",
+]
 
+_CALMER = 'Lower learning_rate, or set dtype = "float32"; the last checkpoint is whole'
 COMPLETE = "complete.json"
 """Written into a checkpoint when everything else of it is on the disk, with the files' hashes."""
 
@@ -58,6 +65,7 @@ class JudgeTrainer(Trainer):  # type: ignore[misc]
         **rest: Any,
     ) -> None:
         super().__init__(data_collator=collate(recipe.cells), **rest)
+        self.add_callback(_BestIsHere())
         self.loss_is_scaled_for_ga = False  # it is a mean, and is divided where batches add up
         self._recipe = recipe
         self._yes = yes
@@ -161,7 +169,29 @@ class JudgeTrainer(Trainer):  # type: ignore[misc]
                 batch = self._prepare_inputs(gather(self._validation[start : start + size]))
                 rows.append(self.scores(model, batch).double().cpu().numpy().reshape(3, -1))
         model.train(training)
-        return _measured(self._validation, np.concatenate(rows, axis=1))
+        scores = np.concatenate(rows, axis=1)
+        if not np.isfinite(scores).all():
+            raise MeasuredFailure(
+                f"after step {self.state.global_step:,} the score of a validation triplet is not "
+                "finite",
+                remedy=_CALMER,
+            )
+        return _measured(self._validation, scores)
+
+    def check_finite(self) -> None:
+        """Refuse an adapter with NaN or infinity: a gradient may hold some where no loss does.
+
+        Raises:
+            MeasuredFailure: a weight of it is not finite.
+        """
+        for name, weight in self.model.named_parameters():
+            part = weight.to_local() if hasattr(weight, "to_local") else weight
+            if weight.requires_grad and not torch.isfinite(part).all():
+                raise MeasuredFailure(
+                    f"after step {self.state.global_step:,} {name} holds NaN or infinity; no "
+                    "adapter is written",
+                    remedy=_CALMER,
+                )
 
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
         """Save the adapter; every process must call it, and the first one writes.
@@ -250,7 +280,11 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 
 def last_whole_checkpoint(folder: Path) -> Path | None:
-    """Find the last checkpoint of which every file is as it was written; remove torn ones.
+    """Find the last checkpoint that a run can go on from; remove those that it cannot.
+
+    Every file of it must be as it was written. So must every file of the checkpoint that it calls
+    the best: at the end that one is kept, and without it the library would keep the last, and say
+    nothing.
 
     Args:
         folder: where the checkpoints are.
@@ -260,40 +294,85 @@ def last_whole_checkpoint(folder: Path) -> Path | None:
         for path in folder.glob("checkpoint-*")
         if (number := path.name.rpartition("-")[2]).isdigit()
     }
-    for _, path in sorted(found.items(), reverse=True):
-        mark = path / COMPLETE
-        try:
-            if json.loads(mark.read_bytes()) == _hashes(path):
-                return path
-        except (OSError, ValueError):
-            pass
-        shutil.rmtree(path, ignore_errors=True)
-    return None
+    whole = {step: path for step, path in sorted(found.items()) if _is_whole(path)}
+    chosen = None
+    for step, path in sorted(whole.items(), reverse=True):
+        if _best_of(path) in {None, *whole}:
+            chosen = step
+            break
+    for step, path in found.items():
+        if step not in whole or chosen is None or step > chosen:
+            shutil.rmtree(path, ignore_errors=True)
+    return None if chosen is None else whole[chosen]
+
+
+def _is_whole(checkpoint: Path) -> bool:
+    try:
+        return bool(json.loads((checkpoint / COMPLETE).read_bytes()) == _hashes(checkpoint))
+    except (OSError, ValueError):
+        return False
+
+
+def _best_of(checkpoint: Path) -> int | None:
+    """The step of the best state so far; None where nothing was validated."""
+    state = json.loads((checkpoint / "trainer_state.json").read_bytes())
+    step: int | None = state.get("best_global_step")
+    return step or None
+
+
+class _BestIsHere(TrainerCallback):  # type: ignore[misc]
+    """Tells the library where the best state lies: it remembers a place, and a folder may move."""
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **rest: Any) -> None:
+        """Put the place right that a checkpoint has recorded."""
+        if state.best_global_step:
+            best = Path(args.output_dir) / f"checkpoint-{state.best_global_step}"
+            state.best_model_checkpoint = str(best)
+
+
+def steps_without_a_better_one(checkpoint: Path) -> int:
+    """Steps of a checkpoint since its best state: the library forgets them when it goes on."""
+    best = _best_of(checkpoint)
+    return 0 if best is None else int(checkpoint.name.rpartition("-")[2]) - best
 
 
 class MetricsFile(TrainerCallback):  # type: ignore[misc]
     """Appends what is logged to a file, one JSON object a line.
 
     Args:
-        path: the file; lines behind ``step`` are taken off, as those steps are taken again.
+        path: the file; lines behind ``step`` are taken off, as those steps are taken again, and so
+            is what is no such line, as one that was cut short.
         step: the step that the run goes on from.
     """
 
     def __init__(self, path: Path, step: int) -> None:
         self._path = path
         kept = []
-        if step and path.exists():
-            kept = [
-                line
-                for line in path.read_bytes().splitlines()
-                if json.loads(line).get("step", 0) <= step
-            ]
+        if step and path.is_file():
+            kept = [line for line in path.read_bytes().splitlines() if 0 <= _step_of(line) <= step]
         write_bytes(path, b"".join(line + b"\n" for line in kept))
 
     def on_log(
         self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **rest: Any
     ) -> None:
-        """Write one line on the first process."""
+        """Write one line on the first process.
+
+        Raises:
+            UnwritableOutput: it cannot be written, as on a full disk.
+        """
         if state.is_world_process_zero and logs:
-            with self._path.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps({"step": state.global_step, **logs}) + "\n")
+            try:
+                with self._path.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps({"step": state.global_step, **logs}) + "\n")
+            except OSError as cause:
+                raise UnwritableOutput(self._path, cause) from None
+
+
+def _step_of(line: bytes) -> int:
+    """The step of a line of metrics, -1 if it is none."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return -1
+    step = found.get("step") if isinstance(found, dict) else None
+    return step if isinstance(step, int) else -1

@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from chaincheck.errors import PathLike, UsageError
+from chaincheck.errors import PathLike, UsageError, quote
 from chaincheck.items import VARIANTS
 from chaincheck.toml_files import nearest, read_toml
 from chaincheck.training.loss import LossTerms
@@ -190,7 +190,7 @@ def parse_settings(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
             raise UsageError(f"the key {key!r} is given twice", remedy="Give it once")
         try:
             place[name] = tomllib.loads(f"value = {value}")["value"]
-        except (tomllib.TOMLDecodeError, KeyError):
+        except (ValueError, KeyError, RecursionError):  # ValueError: also a number of no end
             place[name] = value
     return found
 
@@ -234,7 +234,7 @@ def _number_problem(recipe: Recipe) -> str | None:
         if value < 1:
             return f"{key} must be at least 1, not {value}"
         if value > _LARGE:
-            return f"{key} must be at most {_LARGE:g}, not {value}"
+            return f"{key} must be at most {_LARGE:g}, not {quote(value)[1:-1]}"
     amounts = {
         key: getattr(recipe, key)
         for key in (
@@ -248,10 +248,10 @@ def _number_problem(recipe: Recipe) -> str | None:
     amounts.update({f"mix.{key}": value for key, value in recipe.mix.items()})
     amounts.update({"lora.alpha": recipe.lora.alpha, "lora.dropout": recipe.lora.dropout})
     for key, value in amounts.items():
-        if not math.isfinite(value) or value < 0:
-            return f"{key} must be a finite number of at least 0, not {value}"
+        if not 0 <= value < math.inf:  # NaN is not either
+            return f"{key} must be a finite number of at least 0, not {quote(value)[1:-1]}"
         if value > _LARGEST.get(key, _LARGE):
-            return f"{key} must be at most {_LARGEST.get(key, _LARGE):g}, not {value}"
+            return f"{key} must be at most {_LARGEST.get(key, _LARGE):g}, not {quote(value)[1:-1]}"
     return None
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 import time
@@ -30,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from chaincheck.atomic import write_bytes
-from chaincheck.errors import InvalidModel, MissingExtra, PathLike, UsageError
+from chaincheck.errors import InvalidModel, MissingExtra, PathLike, UsageError, one_line
 from chaincheck.items import Triplet, read_triplets
 from chaincheck.judges.causal import CausalSettings
 from chaincheck.judges.causal_model import LoadedModel, load_causal_model, versions
@@ -183,6 +184,7 @@ class _Run:
             JudgeTrainer,
             MetricsFile,
             last_whole_checkpoint,
+            steps_without_a_better_one,
         )
 
         started = time.monotonic()
@@ -215,11 +217,15 @@ class _Run:
                 args=_arguments(self.recipe, checkpoints, len(order), self.on_cpu, bool(checked)),
                 eval_dataset=checked or None,
                 train_dataset=[by_place[place] for place in order],
-                callbacks=_callbacks(self.recipe, MetricsFile(self.folder / METRICS, done)),
+                callbacks=[
+                    MetricsFile(self.folder / METRICS, done),
+                    *_stopping(self.recipe, steps_without_a_better_one(resumed) if resumed else 0),
+                ],
             )
             # It prints every log where no bar is shown; ours go to a file.
             trainer.remove_callback(PrinterCallback)
             trainer.train(resume_from_checkpoint=str(resumed) if resumed else None)
+            trainer.check_finite()
             final = trainer.validate() if checked else {}
         state = trainer.state
         keep_adapter(trainer, self.folder / ADAPTER, self.loaded.identity)
@@ -312,9 +318,9 @@ def _with_adapter(model: Any, recipe: Recipe, base: str) -> Any:
             # peft asks for it by the name that the other library is about to drop.
             warnings.filterwarnings("ignore", ".*is_gradient_checkpointing", FutureWarning)
             wrapped = peft.get_peft_model(model, config)
-    except ValueError as cause:
+    except (ValueError, re.error, RecursionError) as cause:
         raise UsageError(
-            f"lora.targets cannot be used: {str(cause).splitlines()[0]}",
+            f"lora.targets cannot be used: {one_line(str(cause))[:300]}",
             remedy='Set targets = "all-linear"',
         ) from None
     on = {
@@ -385,11 +391,15 @@ def _arguments(recipe: Recipe, folder: Path, count: int, on_cpu: bool, validated
     return arguments
 
 
-def _callbacks(recipe: Recipe, metrics: Any) -> list[Any]:
+def _stopping(recipe: Recipe, steps: int) -> list[Any]:
+    """What stops a run early; ``steps`` of it were taken before without a better state."""
     from transformers import EarlyStoppingCallback
 
-    stopping = [EarlyStoppingCallback(recipe.patience)] if recipe.patience else []
-    return [metrics, *stopping]
+    if not recipe.patience:
+        return []
+    callback = EarlyStoppingCallback(recipe.patience)
+    callback.early_stopping_patience_counter = steps // recipe.eval_every
+    return [callback]
 
 
 @contextlib.contextmanager

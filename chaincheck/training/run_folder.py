@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 
 from chaincheck.atomic import write_bytes
-from chaincheck.errors import PathLike, UnreadableFile, UnwritableOutput, UsageError
+from chaincheck.errors import PathLike, UnreadableFile, UnwritableOutput, UsageError, quote
 from chaincheck.items import Triplet
 from chaincheck.jsonl import read_lines
 from chaincheck.judges.base import differences
-from chaincheck.training.adapter import BASE_RECORD
+from chaincheck.model_folders import BASE_RECORD, check_adapter_folder, sha256
 from chaincheck.training.folders import new_folder
 
 __all__ = [
@@ -111,7 +111,19 @@ def refuse_overlap(
 
 
 def finished(run: Path, identity: dict[str, Any]) -> TrainingSummary | None:
-    """Give what a run that is done came to, if it is this one."""
+    """Give what a run that is done came to, if it is this one.
+
+    Raises:
+        UsageError: the folder is of another run, or its adapter is gone.
+        InputError: its records or its adapter are not as they were written.
+    """
+    try:
+        os.fspath(run).encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"the folder's name {quote(str(run))} is no text, and could not be written down",
+            remedy="Name another folder for the run",
+        ) from None
     known = _read(run / RUN)
     if known is None or _only_begun(run):
         return None
@@ -123,6 +135,7 @@ def finished(run: Path, identity: dict[str, Any]) -> TrainingSummary | None:
             f"{run} is done, and its adapter is gone",
             remedy="Put the folder adapter back, or name another folder to train again",
         )
+    check_adapter_folder(run / ADAPTER)
     try:
         return msgspec.json.decode((run / SUMMARY).read_bytes(), type=TrainingSummary)
     except msgspec.MsgspecError as cause:
@@ -247,10 +260,11 @@ def keep_adapter(trainer: Any, folder: Path, base: Mapping[str, Any]) -> None:
     try:
         with new_folder(folder) as part:
             trainer.save_model(str(part))
-            record = msgspec.json.encode({"weights": base["weights"]})
-            write_bytes(part / BASE_RECORD, record + b"\n")
             # The library's empty form of a model card.
             (part / "README.md").unlink(missing_ok=True)
+            files = {path.name: sha256(path) for path in sorted(part.iterdir())}
+            record = msgspec.json.encode({"weights": base["weights"], "files": files})
+            write_bytes(part / BASE_RECORD, record + b"\n")
     except UnwritableOutput:
         raise
     except Exception as cause:  # each writer has its own kind of error for a full disk
