@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra 'judges' is not installed")
@@ -23,6 +24,7 @@ from chaincheck.errors import (  # noqa: E402
 )
 from chaincheck.judges.prompts import load_prompt  # noqa: E402
 from chaincheck.models import file_hash, weights_hash  # noqa: E402
+from chaincheck.training import card_text  # noqa: E402
 from chaincheck.training.card import read_records, write_card  # noqa: E402
 from chaincheck.training.card_text import code, escaped, fenced  # noqa: E402
 from chaincheck.training.gate import check_gate  # noqa: E402
@@ -30,8 +32,8 @@ from chaincheck.training.gate_plan import lock_plan  # noqa: E402
 from chaincheck.training.gate_score import score_for_gate  # noqa: E402
 from chaincheck.training.merge import merge  # noqa: E402
 from chaincheck.training.merge_files import PROVENANCE  # noqa: E402
-from chaincheck.training.recipe import Recipe  # noqa: E402
-from chaincheck.training.run_folder import TrainingSummary  # noqa: E402
+from chaincheck.training.recipe import LoraSettings, Recipe  # noqa: E402
+from chaincheck.training.run_folder import TrainingSummary, write_summary  # noqa: E402
 from chaincheck.training.score_drift import ScoreDrift  # noqa: E402
 from chaincheck.training.sealed import digest_of, sealed_json  # noqa: E402
 
@@ -67,7 +69,9 @@ def release(folder: Path, *, scored: str = "merged", drift: bool = True, **more:
     adapter = plain_adapter(folder / "run" / "adapter", base)
     merged = folder / "a_judge <b>|*x*"
     merge(base, adapter, merged, compare=(lambda _: DRIFT) if drift else None)
-    recipe = Recipe(prompt="x|y`z`")
+    # The targets are an expression with a bar, as such ones often are.
+    lora = LoraSettings(rank=2, alpha=4.0, targets=".*(q_proj|up_proj)")
+    recipe = Recipe(prompt="x|y`z`", lora=lora)
     write_json(
         folder / "run" / "run.json",
         {
@@ -126,6 +130,16 @@ def written(merged: Path) -> str:
     return write_card(merged, folder / "run", folder / "verdict.json").read_text("utf-8")
 
 
+def reseal(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change a record and seal it anew, as somebody who knows how can."""
+
+    def both(record: dict[str, Any]) -> None:
+        change(record)
+        record["digest"] = digest_of(record)
+
+    edit_json(path, both)
+
+
 def test_it_says_what_the_records_say(merged: Path) -> None:
     text = written(merged)
     record = json.loads((merged / PROVENANCE).read_bytes())
@@ -141,7 +155,7 @@ def test_it_says_what_the_records_say(merged: Path) -> None:
     assert "Not measured on decoy triplets" in text
     assert 'license: "apache-2.0"' in text
     assert "differ in `model.weights` and in nothing else" in text
-    assert "`lora.rank` | `16`" in text
+    assert "`lora.rank` | `2`" in text
     assert str(merged.parent) not in text, "no path of a machine"
 
 
@@ -162,13 +176,13 @@ def test_it_says_where_sigma_is_not_shown(merged: Path) -> None:
 
 def test_it_warns_where_rounding_took_most_of_the_delta(merged: Path) -> None:
     assert "warning" not in written(merged)
-    edit_json(merged / PROVENANCE, lambda r: r["audit"].update(warnings=["another `judge`"]))
-    edit_json(merged / PROVENANCE, lambda r: r["scores"].update(warnings=["less"]))
+    reseal(merged / PROVENANCE, lambda r: r["audit"].update(warnings=["another `judge`"]))
+    reseal(merged / PROVENANCE, lambda r: r["scores"].update(warnings=["less"]))
     text = written(merged)
     assert r"- **warning:** another \`judge\`" in text
     assert "- **warning:** less" in text
     assert "training moved" not in text
-    edit_json(merged / PROVENANCE, lambda r: r["scores"].update(moved=2.0, arrived=0.5))
+    reseal(merged / PROVENANCE, lambda r: r["scores"].update(moved=2.0, arrived=0.5))
     assert "moved these scores by 2 on average, of which 50% arrived" in written(merged)
 
 
@@ -212,8 +226,6 @@ def test_the_same_records_give_the_same_bytes(merged: Path) -> None:
 def test_the_judge_file_on_the_card_can_be_read(merged: Path, tmp_path: Path) -> None:
     import tomllib
 
-    import msgspec
-
     from chaincheck.judges.causal import CausalSettings
 
     block = re.search(r"```toml\n(.*?)```", written(merged), re.DOTALL)
@@ -226,14 +238,162 @@ def test_the_judge_file_on_the_card_can_be_read(merged: Path, tmp_path: Path) ->
 
 def test_a_prompt_that_is_not_ours_is_given_in_full(tmp_path: Path) -> None:
     settings = json.loads(json.dumps(load_prompt("sufficiency").settings))
-    settings["user"] = 'Other "words"\n```\n{question} {passages}'
+    # TOML knows no character written as two, as JSON writes those beyond 16 bits.
+    settings["user"] = 'Other "words" \U0001f600 \x7f\n```\n{question} {passages}'
     merged = release(tmp_path, prompt=settings)
     blocks = re.findall(r"(`{3,})toml\n(.*?)\n\1", written(merged), re.DOTALL)
     (tmp_path / "prompt.toml").write_text(blocks[1][1], "utf-8")
     assert json.loads(json.dumps(load_prompt(str(tmp_path / "prompt.toml")).settings)) == settings
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        '\U0001f600 \x7f \x1f \\ " é',
+        ["a", "\U0001f600"],
+        {"a b": {"é": [True, 1.5, 2]}},
+        1e-7,
+        False,
+    ],
+    ids=repr,
+)
+def test_values_are_written_as_toml(value: object) -> None:
+    import tomllib
+
+    assert tomllib.loads(f"value = {card_text._toml(value)}")["value"] == value
+
+
+DOTTED = (
+    *("merge audit.counts", "merge audit.lost", "merge audit.notes", "merge scores.compared"),
+    *("merge audit.passed", "merge merged.files", "merge adapter.settings", "merge base.weights"),
+    *("run recipe", "run base", "training steps", "training triplets", "training kept"),
+    *("training acquisition", "training recipe", "training base.weights"),
+    *("verdict candidate.rows", "verdict base.rows", "verdict comparison.rows", "verdict limits"),
+    *("verdict conditions", "verdict lock", "verdict name", "verdict passed", "verdict gate"),
+    *("verdict differences", "verdict provenance", "verdict notes", "verdict instruments"),
+)
+
+
 class TestRefusals:
+    @pytest.mark.parametrize("value", [None, 5, "x", [], {}], ids=repr)
+    @pytest.mark.parametrize("place", DOTTED)
+    def test_whatever_a_record_lacks_or_holds_instead(
+        self, place: str, value: object, merged: Path
+    ) -> None:
+        """No card, or one that says what little is there: never a traceback."""
+        record, _, dotted = place.partition(" ")
+        *parents, key = dotted.split(".")
+
+        def change(plain: dict[str, Any]) -> None:
+            for parent in parents:
+                plain = plain[parent]
+            if value is None:
+                del plain[key]
+            else:
+                plain[key] = value
+
+        names = {"merge": merged / PROVENANCE, "verdict": merged.parent / "verdict.json"}
+        path = names.get(record, merged.parent / "run" / f"{record}.json")
+        (reseal if record in names else edit_json)(path, change)
+        try:
+            written(merged)
+        except IntegrityError:
+            assert not (merged / "README.md").exists()
+        else:
+            assert value is not None
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda one: one["audit"].update(lost=0.0),
+            lambda one: one["audit"]["counts"].update(merged=99),
+            lambda one: one["scores"].update(largest=0.0),
+            lambda one: one["base"].update(name="another"),
+        ],
+    )
+    def test_a_merge_that_was_edited(self, change: Any, merged: Path) -> None:
+        edit_json(merged / PROVENANCE, change)
+        with pytest.raises(IntegrityError, match="not as it was written"):
+            written(merged)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda one: one.update(passed=not one["passed"]),
+            lambda one: one["conditions"][0].update(passed=not one["conditions"][0]["passed"]),
+            lambda one: one["conditions"][0].update(bound=-9.0),
+            lambda one: one["conditions"].pop(),
+            lambda one: one.update(conditions=[]),
+            lambda one: one.update(gate="0" * 64),
+            lambda one: one["lock"]["plan"].update(margin=0.5),
+        ],
+    )
+    def test_a_verdict_that_contradicts_itself(self, change: Any, merged: Path) -> None:
+        reseal(merged.parent / "verdict.json", change)
+        with pytest.raises(IntegrityError, match="what its own conditions come to"):
+            written(merged)
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            *("adapter_config.json", "modeling_own.py", "vocab.json", "merges.txt", "more.jinja"),
+            *("pytorch_model.bin", "sub/tokenizer.model"),
+        ],
+    )
+    def test_a_file_that_was_added(self, name: str, merged: Path) -> None:
+        (merged / name).parent.mkdir(exist_ok=True)
+        (merged / name).write_text("{}", "utf-8")
+        with pytest.raises(IntegrityError, match="was not there when the model was merged"):
+            written(merged)
+
+    def test_a_file_that_no_loader_reads_may_be_added(self, merged: Path) -> None:
+        (merged / "NOTES.md").write_text("x", "utf-8")
+        (merged / "judge.toml").write_text("x", "utf-8")
+        assert written(merged) == written(merged), "nor does a card stand in a new one's way"
+
+    def test_settings_of_the_adapter_that_were_changed(self, merged: Path) -> None:
+        edit_json(
+            merged.parent / "run" / "adapter" / "adapter_config.json",
+            lambda one: one.update(lora_alpha=9),
+        )
+        with pytest.raises(IntegrityError, match="the adapter's settings of the training run"):
+            written(merged)
+
+    def test_a_scale_that_is_not_the_recipe_s(self, merged: Path) -> None:
+        reseal(merged / PROVENANCE, lambda one: one["adapter"]["settings"].update(lora_alpha=9))
+        with pytest.raises(IntegrityError, match="alpha of the recipe"):
+            written(merged)
+
+    def test_a_run_whose_sealed_records_were_edited(self, merged: Path) -> None:
+        run = merged.parent / "run"
+        plain = json.loads((run / "training.json").read_bytes())
+        write_summary(run, msgspec.convert(plain, TrainingSummary))
+        written(merged)
+        edit_json(run / "run.json", lambda one: one.update(more=1))
+        with pytest.raises(IntegrityError, match="is not that of the run which ended"):
+            written(merged)
+        edit_json(run / "training.json", lambda one: one.update(steps=[900, 900]))
+        with pytest.raises(IntegrityError, match="its digest is another"):
+            written(merged)
+
+    @pytest.mark.parametrize(
+        "out",
+        [
+            *("{}/model.safetensors", f"{{}}/{PROVENANCE}", "{}/config.json", "verdict.json"),
+            *("run/training.json", "run/adapter/adapter_config.json"),
+        ],
+    )
+    def test_the_card_is_not_written_over_what_it_is_made_of(
+        self, out: str, merged: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = merged.parent
+        path = folder / out.format(merged.name)
+        before = path.read_bytes()
+        options = ["--run", str(folder / "run"), "--verdict", str(folder / "verdict.json")]
+        assert main(["card", str(merged), *options, "--out", str(path)]) == 2
+        assert "by the same command" in capsys.readouterr().err or path.parent != merged
+        assert path.read_bytes() == before
+
     @pytest.mark.parametrize(
         "name", [f"{{}}/{PROVENANCE}", "run/run.json", "run/training.json", "verdict.json"]
     )

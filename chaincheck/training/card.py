@@ -16,20 +16,26 @@ from typing import Any
 
 import msgspec
 
-from chaincheck.atomic import write_bytes
+from chaincheck.atomic import refuse_clashes, write_bytes
 from chaincheck.errors import IntegrityError, PathLike, UnreadableFile, quote
 from chaincheck.model_folders import read_config
 from chaincheck.models import PROVENANCE as BASE_PROVENANCE
 from chaincheck.models import file_hash, weights_hash
 from chaincheck.training.card_text import card_text
+from chaincheck.training.checkpoint import WEIGHT_SUFFIXES
 from chaincheck.training.gate_results import VERDICT
-from chaincheck.training.merge_files import BASE_PREFIX, PROVENANCE
+from chaincheck.training.merge_files import BASE_PREFIX, MERGED, PROVENANCE
 from chaincheck.training.recipe import settings_digest
-from chaincheck.training.sealed import read_sealed
+from chaincheck.training.sealed import digest_of, read_sealed
 
 __all__ = ["CardRecords", "read_records", "write_card"]
 
 _ADAPTER = "adapter_model.safetensors"
+_SETTINGS = "adapter_config.json"
+# What a loader may read of a folder, beside what was there when the model was merged.
+_LOADED = (".json", ".jinja", ".py", ".model", *WEIGHT_SUFFIXES)
+_VOCABULARIES = frozenset({"vocab.txt", "merges.txt"})
+_ODD = (KeyError, TypeError, AttributeError)
 _Fact = tuple[object, object, str]
 
 
@@ -71,20 +77,23 @@ def read_records(merged: PathLike, run: PathLike, verdict: PathLike) -> CardReco
         IntegrityError: a record was changed, or is of another model.
     """
     folder, trained = Path(merged), Path(run)
-    merge = _record(folder / PROVENANCE, "Merge with: chaincheck merge BASE --adapter A --out OUT")
+    merge = read_sealed(
+        folder / PROVENANCE,
+        MERGED,
+        remedy="Merge with: chaincheck merge BASE --adapter A --out OUT",
+    )
     gated = read_sealed(
         verdict, VERDICT, remedy="Make it with: chaincheck gate check PLAN --json VERDICT"
     )
     began = _record(trained / "run.json", "Name the folder that chaincheck train wrote")
     ended = _record(trained / "training.json", "Let the training run end first")
-    _check_files(folder, merge)
     try:
+        _check_files(folder, merge)
         _check_run(trained, began, ended)
+        _check_verdict(gated, verdict)
         scored = _check_chain(folder, merge, gated, _facts(merge, began, ended, trained))
-    except (KeyError, TypeError, AttributeError) as cause:
-        raise IntegrityError(
-            f"a record lacks what a card needs: {cause}", path=folder, remedy="Make it anew"
-        ) from None
+    except _ODD as cause:
+        raise _lacking(folder, cause) from None
     paths = {
         PROVENANCE: folder / PROVENANCE,
         Path(verdict).name: Path(verdict),
@@ -121,9 +130,24 @@ def write_card(
         ChainCheckError: as ``read_records``; ``UnwritableOutput`` where it cannot be written.
     """
     records = read_records(merged, run, verdict)
-    target = Path(out) if out is not None else Path(merged) / "README.md"
-    write_bytes(target, card_text(records).encode())
+    folder = Path(merged)
+    target = Path(out) if out is not None else folder / "README.md"
+    read = [folder / name for name in (*records.merge["merged"]["files"], PROVENANCE)]
+    refuse_clashes([target], [verdict, *read], folders=[run])
+    try:
+        content = card_text(records).encode()
+    except (*_ODD, ValueError, IndexError, RuntimeError) as cause:
+        raise _lacking(folder, cause) from None
+    write_bytes(target, content)
     return target
+
+
+def _lacking(folder: Path, cause: Exception) -> IntegrityError:
+    """Write the error of a record without something, or with something else in its place."""
+    what = f"{type(cause).__name__} {cause}".strip()
+    return IntegrityError(
+        f"a record lacks what a card needs: {what}", path=folder, remedy="Make it anew"
+    )
 
 
 def _record(path: Path, remedy: str) -> dict[str, Any]:
@@ -140,9 +164,18 @@ def _record(path: Path, remedy: str) -> dict[str, Any]:
 
 def _check_files(folder: Path, merge: Mapping[str, Any]) -> None:
     """Refuse a merged folder whose files are not those that were written."""
-    files = merge.get("merged", {}).get("files")
+    files = merge["merged"]["files"]
     if not isinstance(files, dict) or not files:
         raise IntegrityError("names no files", path=folder / PROVENANCE, remedy="Merge anew")
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        counts = name.endswith(_LOADED) or path.name in _VOCABULARIES
+        if counts and path.is_file() and name not in {*files, PROVENANCE}:
+            raise IntegrityError(
+                "was not there when the model was merged, and could make it another model",
+                path=path,
+                remedy="Remove it, or merge anew",
+            )
     for name, digest in files.items():
         path = folder / name
         if not path.is_file() or file_hash(path) != digest:
@@ -153,6 +186,17 @@ def _check_files(folder: Path, merge: Mapping[str, Any]) -> None:
 
 def _check_run(folder: Path, run: Mapping[str, Any], training: Mapping[str, Any]) -> None:
     """Refuse a run whose recipe or data are not those that it ended with."""
+    path = folder / "training.json"
+    if "digest" in training and training["digest"] != digest_of(training):
+        raise IntegrityError(
+            "is not as it was written: its digest is another", path=path, remedy="Restore a copy"
+        )
+    if training.get("run", file_hash(folder / "run.json")) != file_hash(folder / "run.json"):
+        raise IntegrityError(
+            "is not that of the run which ended",
+            path=folder / "run.json",
+            remedy="Restore the records that chaincheck train wrote",
+        )
     facts = {
         "recipe": settings_digest(run["recipe"]),
         "data": run["data"],
@@ -168,12 +212,48 @@ def _check_run(folder: Path, run: Mapping[str, Any], training: Mapping[str, Any]
             )
 
 
+def _check_verdict(verdict: Mapping[str, Any], path: PathLike) -> None:
+    """Refuse a verdict that is not what its own conditions come to, or not of its own lock."""
+    lock = verdict["lock"]
+    wanted = {
+        (kind, data["path"], variant)
+        for data in lock["plan"]["data"]
+        for kind, variants in (("sigma", data["sigma"]), ("nominal", data["nominal"]))
+        for variant in variants
+    }
+    found = {(one["kind"], one["file"], one["variant"]): one for one in verdict["conditions"]}
+    holds = {
+        key: one["bound"] is not None and one["bound"] > one["threshold"]
+        for key, one in found.items()
+    }
+    if (
+        found.keys() != wanted
+        or any(found[key]["passed"] is not value for key, value in holds.items())
+        or verdict["passed"] is not all(holds.values())
+        or not verdict["gate"] == lock["digest"] == digest_of(lock)
+    ):
+        raise IntegrityError(
+            "does not say what its own conditions come to",
+            path=path,
+            remedy="Make it with: chaincheck gate check PLAN --json VERDICT",
+        )
+
+
 def _facts(
     merge: Mapping[str, Any], run: Mapping[str, Any], training: Mapping[str, Any], trained: Path
 ) -> list[_Fact]:
     """What of the training run must be what was merged: both values, and what they are."""
     base = merge["base"]["weights"]
+    lora = run["recipe"].get("lora", {})
+    settings = merge["adapter"]["settings"]
     return [
+        (
+            file_hash(trained / "adapter" / _SETTINGS),
+            merge["adapter"]["files"][_SETTINGS],
+            "the adapter's settings of the training run",
+        ),
+        (lora.get("rank", settings["r"]), settings["r"], "the rank of the recipe"),
+        (lora.get("alpha", settings["lora_alpha"]), settings["lora_alpha"], "alpha of the recipe"),
         (training["base"]["weights"], base, "the base of the training run"),
         (run["base"]["weights"], base, "the base of the training run"),
         (

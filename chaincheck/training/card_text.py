@@ -233,7 +233,12 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 def _settings(value: Any) -> str:
     rows = [[code(key), code(json.dumps(one, ensure_ascii=False))] for key, one in _leaves(value)]
-    return table(["setting", "value"], rows)
+    return table(["setting", "value"], [[_in_cell(one) for one in row] for row in rows])
+
+
+def _in_cell(markdown: str) -> str:
+    """Escape bars: one would end a table's cell, in code too."""
+    return re.sub(r"(?<!\\)\|", r"\\|", markdown)
 
 
 def _training(records: CardRecords) -> Iterator[str]:
@@ -287,11 +292,11 @@ def _how_to_score(records: CardRecords) -> Iterator[str]:
     prompt, text = _prompt(instrument["prompt"])
     lines = [
         'kind = "causal"',
-        f"model = {json.dumps(records.name)}",
-        f"prompt = {json.dumps(prompt)}",
-        f"dtype = {json.dumps(instrument['dtype'])}",
-        f"attention = {json.dumps(instrument['attention'])}",
-        f"minimum_mass = {json.dumps(instrument['minimum_mass'])}",
+        f"model = {_toml(records.name)}",
+        f"prompt = {_toml(prompt)}",
+        f"dtype = {_toml(instrument['dtype'])}",
+        f"attention = {_toml(instrument['attention'])}",
+        f"minimum_mass = {_toml(instrument['minimum_mass'])}",
         *_optional(instrument),
     ]
     yield fenced("\n".join(lines), "toml")
@@ -310,11 +315,10 @@ def _optional(instrument: Mapping[str, Any]) -> Iterator[str]:
     """Keys of a judge's file that only some models need."""
     files = sorted(instrument["model"].get("code") or {})
     if files:
-        yield f"code = {json.dumps(files)}"
+        yield f"code = {_toml(files)}"
     arguments = (instrument.get("chat") or {}).get("arguments") or {}
     if arguments:
-        pairs = ", ".join(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in arguments.items())
-        yield f"chat_arguments = {{ {pairs} }}"
+        yield f"chat_arguments = {_toml(arguments)}"
 
 
 def _prompt(settings: Mapping[str, Any]) -> tuple[str, str]:
@@ -324,11 +328,22 @@ def _prompt(settings: Mapping[str, Any]) -> tuple[str, str]:
             return name, ""
     standard = Prompt(name="", user="", passage="").settings
     lines = [
-        f"{key} = {json.dumps(value)}"
+        f"{key} = {_toml(value)}"
         for key, value in settings.items()
         if json.loads(msgspec.json.encode(standard.get(key))) != value
     ]
     return "prompt.toml", "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML has it: JSON, but for tables, and characters that JSON writes as two."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_toml(k)} = {_toml(one)}" for k, one in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, str):
+        value = value.encode("utf-8", "replace").decode()
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _limits(records: CardRecords) -> Iterator[str]:
@@ -386,7 +401,4 @@ def _signatures(records: CardRecords) -> Iterator[str]:
     for data in verdict["lock"]["data"]:
         rows.append([f"data {escaped(_short(data['path']))}", code(data["items"])])
     rows += [[f"record {escaped(name)}", code(one)] for name, one in records.hashes.items()]
-    # A bar would end a table's cell, in code too.
-    yield table(
-        ["what", "hash or signature"], [[one, two.replace("|", "\\|")] for one, two in rows]
-    )
+    yield table(["what", "hash or signature"], [[one, _in_cell(two)] for one, two in rows])

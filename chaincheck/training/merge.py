@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from chaincheck import __version__
 from chaincheck.errors import InvalidModel, MissingExtra, PathLike, UsageError
 from chaincheck.models import weights_hash
@@ -29,8 +27,16 @@ from chaincheck.training.checkpoint import (
     open_checkpoint,
 )
 from chaincheck.training.folders import new_folder
-from chaincheck.training.merge_files import PROVENANCE, carry_over, described, hash_now, libraries
+from chaincheck.training.merge_files import (
+    MERGED,
+    PROVENANCE,
+    carry_over,
+    described,
+    hash_now,
+    libraries,
+)
 from chaincheck.training.score_drift import ScoreDrift
+from chaincheck.training.sealed import sealed, sealed_json
 from chaincheck.training.write_shards import write_index, write_safetensors
 
 if TYPE_CHECKING:
@@ -52,7 +58,7 @@ class Merge:
     Attributes:
         out: the new folder.
         audit: what the audit says of it.
-        record: the provenance, as it stands in the folder.
+        record: the provenance, as it stands in the folder but for its seal.
         drift: the adapter's scores against the merged model's, if they were compared.
     """
 
@@ -298,8 +304,7 @@ def _release(
             "audit": found.to_dict(),
             "scores": drift.to_dict() if drift else None,
         }
-        encoded = msgspec.json.format(msgspec.json.encode(made), indent=1)
-        (part / PROVENANCE).write_bytes(encoded + b"\n")
+        (part / PROVENANCE).write_bytes(sealed_json(sealed(MERGED, made)).encode() + b"\n")
     return Merge(str(out), found, made, drift)
 
 

@@ -12,10 +12,20 @@ from chaincheck.models import file_hash, weights_hash
 from chaincheck.training.checkpoint import INDEX, WEIGHT_SUFFIXES
 from chaincheck.training.folders import copy_file
 
-__all__ = ["BASE_PREFIX", "PROVENANCE", "carry_over", "described", "hash_now", "libraries"]
+__all__ = [
+    "BASE_PREFIX",
+    "MERGED",
+    "PROVENANCE",
+    "carry_over",
+    "described",
+    "hash_now",
+    "libraries",
+]
 
 PROVENANCE = "chaincheck_merge.json"
 """File in a merged folder that says what it was made of, and what the audit found."""
+MERGED = "the record of a merge"
+"""What that file is called inside, see ``sealed``."""
 BASE_PREFIX = "BASE_"
 """What stands before the names of the base's own card and provenance in a merged folder."""
 

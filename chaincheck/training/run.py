@@ -30,7 +30,6 @@ from typing import Any
 
 import numpy as np
 
-from chaincheck.atomic import write_bytes
 from chaincheck.errors import InvalidModel, MissingExtra, PathLike, UsageError, one_line
 from chaincheck.items import Triplet, read_triplets
 from chaincheck.judges.causal import CausalSettings
@@ -42,7 +41,6 @@ from chaincheck.training.recipe import Recipe
 from chaincheck.training.run_folder import (
     ADAPTER,
     METRICS,
-    SUMMARY,
     TrainingSummary,
     begin,
     claimed,
@@ -52,6 +50,7 @@ from chaincheck.training.run_folder import (
     keep_adapter,
     make_folder,
     refuse_overlap,
+    write_summary,
 )
 
 __all__ = ["TrainingSummary", "train"]
@@ -249,7 +248,7 @@ class _Run:
             },
         )
         if trainer.args.should_save:
-            write_bytes(self.folder / SUMMARY, summary.to_json().encode() + b"\n")
+            write_summary(self.folder, summary)
             shutil.rmtree(checkpoints, ignore_errors=True)
         return summary
 

@@ -19,12 +19,14 @@ from chaincheck.jsonl import read_lines
 from chaincheck.judges.base import differences
 from chaincheck.model_folders import BASE_RECORD, check_adapter_folder, sha256
 from chaincheck.training.folders import new_folder
+from chaincheck.training.sealed import sealed, sealed_json
 
 __all__ = [
     "ADAPTER",
     "METRICS",
     "RUN",
     "SUMMARY",
+    "TRAINED",
     "TrainingSummary",
     "begin",
     "claimed",
@@ -34,8 +36,10 @@ __all__ = [
     "keep_adapter",
     "make_folder",
     "refuse_overlap",
+    "write_summary",
 ]
 
+TRAINED = "what a training run came to"
 RUN, SUMMARY, METRICS, ADAPTER = "run.json", "training.json", "metrics.jsonl", "adapter"
 
 
@@ -240,6 +244,16 @@ def begin(run: Path, identity: dict[str, Any]) -> None:
         )
     else:
         write_bytes(run / RUN, msgspec.json.format(msgspec.json.encode(identity), indent=1))
+
+
+def write_summary(run: Path, summary: TrainingSummary) -> None:
+    """Write down what a run came to, sealed, with the hash of what it began as.
+
+    Raises:
+        UnwritableOutput: it cannot be written.
+    """
+    record = {**msgspec.to_builtins(summary), "run": sha256(run / RUN)}
+    write_bytes(run / SUMMARY, sealed_json(sealed(TRAINED, record)).encode() + b"\n")
 
 
 def keep_adapter(trainer: Any, folder: Path, base: Mapping[str, Any]) -> None:
