@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,6 +112,8 @@ def build_file(
             yield from result.items
             return
         train, test = split(result.items, test_share, seed)
+        for part, some in (("train", train), ("test", test)):
+            report.parts[part] = dict(Counter(one.variant for one in some if one.cell == "A"))
         yield from train
 
     refuse_clashes([out, report_path, test_out], [path])

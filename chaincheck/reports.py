@@ -45,6 +45,7 @@ class BuildReport(msgspec.Struct, kw_only=True):
             surface counts of both names tie.
         left_out: triplets by the number of distractors that were left out of their context.
         cell_c: how many triplets got a cell C, and how many could get none.
+        parts: where a test split was asked for, triplets by part ("train", "test") and variant.
         examples: for each rule up to 20 rejections.
     """
 
@@ -59,6 +60,7 @@ class BuildReport(msgspec.Struct, kw_only=True):
     decoys: dict[str, int] = {}
     left_out: dict[str, int] = {}
     cell_c: dict[str, int] = {}
+    parts: dict[str, dict[str, int]] = {}
     examples: dict[str, list[Example]] = {}
 
     def count_unusable(self, code: str) -> None:
@@ -119,6 +121,9 @@ class BuildReport(msgspec.Struct, kw_only=True):
             f"{self.records:,} records, {self.chains:,} links, "
             + ", ".join(f"{count:,} {variant}" for variant, count in self.triplets.items())
         ]
+        for part, counts in self.parts.items():
+            told = ", ".join(f"{count:,} {variant}" for variant, count in counts.items())
+            lines.append(f"{part}: {told or 'no triplet'}")
         for variant, rules in self.rejected_by_variant.items():
             told = ", ".join(f"{rule} {rules[rule]:,}" for rule in sorted(rules))
             lines.append(f"rejected ({variant}): {told}")

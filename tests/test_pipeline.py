@@ -90,9 +90,16 @@ def test_limit_reads_that_many_records(tmp_path: Path) -> None:
 
 def test_a_test_split_shares_no_bridge_and_no_later_step(tmp_path: Path) -> None:
     whole, train, test = (tmp_path / name for name in ("all.jsonl", "train.jsonl", "test.jsonl"))
-    build_file("facts", None, whole, limit=90)
-    build_file("facts", None, train, limit=90, test_out=test, test_share=0.3)
+    assert build_file("facts", None, whole, limit=90).parts == {}
+    report = build_file("facts", None, train, limit=90, test_out=test, test_share=0.3)
     rows = {path: list(read_items(path)) for path in (whole, train, test)}
+    for path in (train, test):
+        counts = report.parts[path.stem]
+        assert sum(counts.values()) == len(rows[path]) / 3
+        for variant, count in counts.items():
+            assert sum(one.variant == variant for one in rows[path]) == 3 * count
+        told = ", ".join(f"{count} {variant}" for variant, count in counts.items())
+        assert f"{path.stem}: {told}" in report.to_text()
     assert sorted(one.item_id for one in rows[whole]) == sorted(
         one.item_id for path in (train, test) for one in rows[path]
     )
