@@ -399,7 +399,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("names", nargs="*", default=list(RECORDED), help="judges; all by default")
     parser.add_argument("--out", default=str(FOLDER), help="where the records lie")
-    given = parser.parse_args(arguments)
+    given = parser.parse_intermixed_args(arguments)
 
     def make() -> None:
         unknown = [name for name in given.names if name not in RECORDED]

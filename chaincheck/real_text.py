@@ -349,7 +349,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--out", default=str(RECORD), help="the record")
     parser.add_argument("--threads", type=int, help="threads of the CPU")
-    given = parser.parse_args(arguments)
+    given = parser.parse_intermixed_args(arguments)
     return guarded(
         lambda: make_record(
             given.folder,

@@ -296,7 +296,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--out", default=str(FOLDER), help="where the records lie")
     parser.add_argument("--threads", type=int, help="threads of the CPU")
-    given = parser.parse_args(arguments)
+    given = parser.parse_intermixed_args(arguments)
 
     def make() -> None:
         for arm, seed in _runs(given.runs or [BASE, *training_records.ARMS]):

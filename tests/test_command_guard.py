@@ -342,10 +342,10 @@ def test_what_data_holds_cannot_steer_the_terminal(
 @pytest.mark.parametrize(
     ("module", "made", "line"),
     [
-        ("record_training", "make_record", "base"),
-        ("real_text", "make_record", "folder"),
+        ("record_training", "make_record", "triplet --threads 1 base"),
+        ("real_text", "make_record", "folder --threads 1 triplet"),
         ("audit_records", "make_record", "lexical"),
-        ("judge_records", "make_records", ""),
+        ("judge_records", "make_records", "smollm2 --out there minilm"),
         ("records", "write_records", "folder"),
     ],
 )
