@@ -87,6 +87,26 @@ class TestScale:
         with pytest.raises(InvalidModel, match=r"change .*, which target_modules does not name"):
             open_adapter(make(tmp_path, base, target_modules=named))
 
+    @pytest.mark.parametrize(
+        ("settings", "why"),
+        [
+            ({"exclude_modules": ["up_proj"]}, "exclude_modules names"),
+            ({"exclude_modules": r".*layers\.1.*"}, "exclude_modules names"),
+            ({"layers_to_transform": [0]}, "layers_to_transform does not name"),
+            ({"layers_to_transform": 1}, "layers_to_transform does not name"),
+        ],
+    )
+    def test_weights_that_the_config_leaves_out(
+        self, settings: dict[str, Any], why: str, tmp_path: Path, base: Path
+    ) -> None:
+        with pytest.raises(InvalidModel, match=why):
+            open_adapter(make(tmp_path, base, **settings))
+
+    @pytest.mark.parametrize("key", ["target_modules", "exclude_modules"])
+    def test_names_that_are_no_expression(self, key: str, tmp_path: Path, base: Path) -> None:
+        with pytest.raises(InvalidModel, match=f"{key} cannot be used"):
+            open_adapter(make(tmp_path, base, **{key: "("}))
+
     @pytest.mark.parametrize("kind", ["plain", "gpt2"])
     def test_weights_the_wrong_way_around(self, kind: str, tmp_path: Path, base: Path) -> None:
         """Of a square weight the shape does not tell, and peft overrules the setting."""

@@ -39,6 +39,7 @@ from chaincheck.judges.causal import CausalSettings  # noqa: E402
 from chaincheck.judges.causal_model import load_causal_model  # noqa: E402
 from chaincheck.models import file_hash  # noqa: E402
 from chaincheck.training import judge_trainer  # noqa: E402
+from chaincheck.training import run as run_module  # noqa: E402
 from chaincheck.training.adapter import open_adapter  # noqa: E402
 from chaincheck.training.recipe import Recipe, read_recipe  # noqa: E402
 from chaincheck.training.run import train  # noqa: E402
@@ -573,6 +574,21 @@ def test_a_recipe_that_did_not_fit_can_be_put_right_in_the_same_folder(
     with pytest.raises(UsageError, match="targets cannot be used"):
         train(str(base), data, tmp_path / "run", recipe(lora={"targets": ["nope"]}))
     assert train(str(base), data, tmp_path / "run", recipe()).steps
+
+
+def test_a_run_that_another_process_has_ended_meanwhile(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = train(str(base), data, tmp_path / "run", recipe())
+    real, asked = run_module.finished, []
+
+    def not_yet(*given: Any) -> Any:
+        asked.append(given)
+        return None if len(asked) == 1 else real(*given)
+
+    monkeypatch.setattr(run_module, "finished", not_yet)
+    stop_after(0, monkeypatch, AssertionError("it trained again"))
+    assert train(str(base), data, tmp_path / "run", recipe()) == first
 
 
 def test_two_processes_do_not_train_in_one_folder(base: Path, data: Path, tmp_path: Path) -> None:

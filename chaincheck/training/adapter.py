@@ -63,6 +63,7 @@ _FOREIGN_KEYS = (
     (".lora_A.bias", "a bias in LoRA"),
 )
 _LARGEST_ALPHA = 1e30
+_LAYER = re.compile(r".*\.[^.]*\.(\d+)\.")  # where peft looks for a layer's number
 # How the same module is called in a model's own checkpoint and in the class that loads its text
 # part only: (start in the adapter, start in the checkpoint).
 _RENAMES = (
@@ -175,7 +176,8 @@ def _check_config(config: Mapping[str, Any], path: Path) -> None:
 
     for key in ("rank_pattern", "alpha_pattern"):
         _check_patterns(config.get(key), key, path)
-    _check_patterns(dict.fromkeys(_patterns_of_targets(config)), "target_modules", path)
+    for key in ("target_modules", "exclude_modules"):
+        _check_patterns(dict.fromkeys(_names_meant(config.get(key))), key, path)
 
 
 def _check_patterns(patterns: Any, key: str, path: Path) -> None:
@@ -191,9 +193,8 @@ def _check_patterns(patterns: Any, key: str, path: Path) -> None:
         ) from None
 
 
-def _patterns_of_targets(config: Mapping[str, Any]) -> list[str]:
-    """Regular expressions of the whole names that ``target_modules`` means; none: any name."""
-    said = config.get("target_modules")
+def _names_meant(said: object) -> list[str]:
+    """Regular expressions of the whole names of modules that a setting means; none: any name."""
     if isinstance(said, str):
         return [] if said.lower() in {"", "all-linear"} else [said]
     names = said if isinstance(said, list | tuple) else ()
@@ -201,15 +202,25 @@ def _patterns_of_targets(config: Mapping[str, Any]) -> list[str]:
 
 
 def _check_named(config: Mapping[str, Any], modules: Mapping[str, Any], path: Path) -> None:
-    """Refuse weights of modules that the config does not name: loading it would leave them out."""
-    patterns = _patterns_of_targets(config)
+    """Refuse weights of modules that the config leaves out: loading it would leave them out too."""
+    wanted, barred = (_names_meant(config.get(f"{key}_modules")) for key in ("target", "exclude"))
+    layers = None if config.get("layers_pattern") else config.get("layers_to_transform")
+    layers = [layers] if isinstance(layers, int) else layers or []
     for module in modules:
-        if patterns and not any(re.fullmatch(pattern, module) for pattern in patterns):
-            raise InvalidModel(
-                f"the weights change {module}, which target_modules does not name",
-                path=path,
-                remedy="The config is of another adapter: copy both again",
-            )
+        number = _LAYER.match(module)
+        if wanted and not any(re.fullmatch(pattern, module) for pattern in wanted):
+            left_out = "target_modules does not name"
+        elif any(re.fullmatch(pattern, module) for pattern in barred):
+            left_out = "exclude_modules names"
+        elif layers and number and int(number[1]) not in layers:
+            left_out = "is in a layer that layers_to_transform does not name"
+        else:
+            continue
+        raise InvalidModel(
+            f"the weights change {module}, which {left_out}",
+            path=path,
+            remedy="The config is of another adapter: copy both again",
+        )
 
 
 def _pairs(infos: Sequence[TensorInfo], path: Path) -> dict[str, tuple[TensorInfo, TensorInfo]]:

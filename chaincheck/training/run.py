@@ -133,6 +133,10 @@ def train(
             make_folder(run)
             stack.enter_context(claimed(run))
             begin(run, identity)
+            # Another process may have ended this run while the base was loaded here.
+            done = finished(run, identity) if _processes() == 1 else None
+            if done is not None:
+                return done
         return job.go(triplets, held_out, data, validation)
 
 
