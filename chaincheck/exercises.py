@@ -31,6 +31,7 @@ MODULES = (
     "chaincheck.exercises_triplets",
     "chaincheck.exercises_judges",
     "chaincheck.exercises_training",
+    "chaincheck.exercises_mending",
     "chaincheck.exercises_release",
     "chaincheck.exercises_adherence",
     "chaincheck.exercises_audit",

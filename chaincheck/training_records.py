@@ -24,6 +24,7 @@ from chaincheck.models import cache_folder
 __all__ = [
     "ARMS",
     "BASE",
+    "CHOSEN",
     "COMMAND",
     "FOLDER",
     "PARTS",
@@ -62,8 +63,9 @@ class Arm:
     Attributes:
         seeds: how many seeds, from 0.
         about: what tells it from the others, in a table's words.
-        parts: the triplets that its judges are asked about. What is only tried, so that one
-            recipe can be chosen, is asked about the validation triplets alone.
+        parts: the triplets that its judges are asked about, in this order. What is only tried, so
+            that one recipe can be chosen, is asked about the validation triplets alone, and the
+            chosen one about the test afterwards.
     """
 
     seeds: int
@@ -71,11 +73,11 @@ class Arm:
     parts: tuple[str, ...] = ("test",)
 
 
-_BOTH, _TRIED = ("test", "validation"), ("validation",)
+_BOTH, _TRIED, _CHOSEN = ("test", "validation"), ("validation",), ("validation", "test")
 
 ARMS: Mapping[str, Arm] = {
     "triplet": Arm(5, "triplets: real and invented names", _BOTH),
-    "triplet-decoy": Arm(5, "triplets: real and invented names, and decoys"),
+    "triplet-decoy": Arm(5, "triplets: real and invented names, and decoys", _BOTH),
     "nominal-fict": Arm(5, "A above D, invented names"),
     "nominal-decoy": Arm(5, "A above D, decoys"),
     "nominal-real": Arm(5, "A above D, real names"),
@@ -83,11 +85,15 @@ ARMS: Mapping[str, Arm] = {
     "nominal-both": Arm(3, "A above D, no cell B", _TRIED),
     "no-b": Arm(3, "no answer for B", _TRIED),
     "no-margin": Arm(3, "no margin", _TRIED),
-    "invariance": Arm(3, "with the invariance term", _TRIED),
+    "invariance": Arm(3, "with the invariance term", _CHOSEN),
     "no-invented": Arm(3, "real names only", _TRIED),
     "cell-c": Arm(3, "with cell C", _TRIED),
 }
 """The recorded recipes by name; each is a file of ``book/recipes``."""
+
+CHOSEN = "invariance"
+"""What the rule of ``recipe_choice`` chose by the validation triplets. Only then were its judges
+asked about the test."""
 
 RELEASED = ("triplet-decoy", 0)
 """The run whose merged model is held against the gate: named before any was made."""

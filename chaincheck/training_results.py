@@ -13,6 +13,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ __all__ = [
     "measure_pooled",
     "measure_run",
     "measure_runs",
+    "same_order",
     "spread",
 ]
 
@@ -269,6 +271,39 @@ def measure_pooled(
             arm, tuple(mine), whole.evaluation, against if differences else None, differences
         )
     return found
+
+
+def same_order(
+    arm: str, variant: str, folder: PathLike = FOLDER, *, part: str = "test"
+) -> float | None:
+    """How often two runs of a recipe agree on which of A and B scores higher.
+
+    If it were a fair coin's toss for each run, half of the triplets would agree; if a triplet's
+    names decided alone, all would.
+
+    Args:
+        arm: a name of ``training_records.ARMS``.
+        variant: which triplets.
+        folder: where the records lie.
+        part: "test" or "validation".
+
+    Returns:
+        The share of triplets on which two runs agree, as a mean over all pairs of runs; a tie
+        agrees with a tie. None if fewer than two runs are recorded.
+
+    Raises:
+        KeyError: there are no such triplets.
+        IntegrityError: a record is damaged.
+    """
+    items = asked_items(part, folder)
+    signs = []
+    for one in recorded_seeds(arm, folder, part):
+        rows = {row.variant: row for row in _joined(items, run_judge(arm, one, folder, part)).cells}
+        signs.append(np.sign(rows[variant].a - rows[variant].b))
+    if len(signs) < 2:
+        return None
+    pairs = combinations(signs, 2)
+    return float(np.mean([np.mean(mine == other) for mine, other in pairs]))
 
 
 def _stacked(runs: Sequence[Joined]) -> Joined:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from chaincheck.intervals import Interval
 from chaincheck.recipe_choice import Candidate, choose
-from chaincheck.training_results import SeedResult
+from chaincheck.training_records import ARMS, CHOSEN, recorded_seeds
+from chaincheck.training_results import SeedResult, measure_runs
 
 REAL, FICT = "real", "fict"
 
@@ -106,3 +107,18 @@ def test_what_cannot_be_chosen_from_is_refused() -> None:
     for wrong in (-0.1, float("nan")):
         with pytest.raises(ValueError, match="most_edit"):
             chosen_of({"mine": [run(0, 0, 0)]}, wrong)
+
+
+def test_what_the_book_calls_chosen_is_what_the_rule_chooses_of_its_records() -> None:
+    tried = [arm for arm, how in ARMS.items() if "validation" in how.parts]
+    found = measure_runs(tried, part="validation", resamples=50, exchanges=50)
+    first = {arm: found[arm][:3] for arm in tried}
+    assert {len(runs) for runs in first.values()} == {3}
+    assert {tuple(one.seed for one in runs) for runs in first.values()} == {(0, 1, 2)}
+    ranked = choose(first, "triplet")
+    assert ranked[0].arm == CHOSEN
+    assert ranked[0].refused is None
+    # Others that were only tried were never asked about the test.
+    for arm, how in ARMS.items():
+        if how.parts == ("validation",):
+            assert not recorded_seeds(arm)

@@ -14,7 +14,7 @@ from recorded_judges import Fake
 
 from chaincheck import plots_seeds, training_results
 from chaincheck.errors import UnreadableFile
-from chaincheck.items import Item, read_triplets
+from chaincheck.items import Item, Triplet, read_triplets
 from chaincheck.judges import Judgment
 from chaincheck.judges.record import LiveJudge
 from chaincheck.scores import Joined
@@ -25,6 +25,7 @@ from chaincheck.training_results import (
     measure_pooled,
     measure_run,
     measure_runs,
+    same_order,
     spread,
 )
 
@@ -199,6 +200,25 @@ class TestPooledRuns:
             assert none["nominal-fict"].differences == {}
         finally:
             other.unlink()
+
+
+def test_agreement_of_runs_is_counted_triplet_by_triplet(home: Path) -> None:
+    judges = [
+        reader({"A": 1.0, "B": 0.9, "D": 0.2}, 1),
+        reader({"A": 1.0, "B": 1.0, "D": 0.6}, 2),
+    ]
+    rows = [one for one in read_triplets(part_of("test", home)) if one.variant == "fict"]
+
+    def ahead(judge: Fake, triplet: Triplet) -> int:
+        a, b = (next(judge.score([triplet.cells[cell]])).score or 0.0 for cell in "AB")
+        return (a > b) - (a < b)
+
+    same = sum(ahead(judges[0], one) == ahead(judges[1], one) for one in rows)
+    assert 0 < same < len(rows)
+    assert same_order("triplet", "fict", home) == pytest.approx(same / len(rows))
+    assert same_order("nominal-fict", "fict", home) is None
+    with pytest.raises(KeyError):
+        same_order("triplet", "other", home)
 
 
 def joined(home: Path, seed: int) -> Joined:

@@ -1,0 +1,93 @@
+"""What a run was shown: against what the training itself turned into tokens."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import training_worlds
+
+from chaincheck.errors import UnreadableFile
+from chaincheck.items import read_triplets, write_items
+from chaincheck.seen_passages import rests_on, seen_triplets, shown_passages
+from chaincheck.training_records import Run, part_of, read_run, recorded_seeds, run_of
+
+
+def record(home: Path, recipe: dict[str, Any], arm: str = "triplet", seed: int = 0) -> None:
+    run = Run(recipe=recipe, summary={}, metrics=[])
+    run_of(arm, seed, home).write_bytes(gzip.compress(msgspec.json.encode(run)))
+
+
+@pytest.mark.parametrize("objective", ["triplet", "nominal"])
+def test_it_is_what_the_training_turns_into_tokens(
+    objective: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="the extra 'judges' is not installed")
+    pytest.importorskip("peft", reason="the extra 'training' is not installed")
+    import tiny_language_models as tiny
+
+    from chaincheck.training import run as training_run
+    from chaincheck.training.recipe import read_recipe
+
+    tiny.save(tmp_path / "tiny", "qwen3", chat=tiny.CHAT)
+    data = training_worlds.write(part_of("train", tmp_path), 8, variants=("real", "fict"))
+    recipe = read_recipe(
+        {
+            **{"objective": objective, "prompt": "brief", "dtype": "float32", "seed": 7},
+            **{"batch": 2, "triplets": 6, "mix": {"real": 2.0, "fict": 1.0}},
+            "lora": {"rank": 2},
+        }
+    )
+    encoded: set[str] = set()
+    encode = training_run.encode
+
+    def watching(triplets: Any, render: Any, cells: Any, **how: Any) -> Any:
+        some = list(triplets)
+        encoded.update(
+            passage for one in some for cell in cells for passage in one.cells[cell].passages
+        )
+        return encode(some, render, cells, **how)
+
+    monkeypatch.setattr(training_run, "encode", watching)
+    training_run.train(str(tmp_path / "tiny"), data, tmp_path / "run", recipe)
+    record(tmp_path, recipe.settings)
+    shown = shown_passages("triplet", 0, tmp_path)
+    every = {text for one in read_triplets(data) for i in one.cells.values() for text in i.passages}
+    assert shown == encoded
+    assert shown < every
+
+
+def test_a_triplet_rests_on_a_passage_if_one_of_its_cells_does(tmp_path: Path) -> None:
+    items = training_worlds.triplets(2)
+    marked = [
+        msgspec.structs.replace(item, earlier_support=(0,), later_support=(1,)) for item in items
+    ]
+    path = tmp_path / "t.jsonl"
+    write_items(path, marked)
+    first, second = read_triplets(path)
+    for cell in "ABD":
+        item = first.cells[cell]
+        assert rests_on(item, {item.passages[0]})
+        assert rests_on(item, {item.passages[1]})
+        assert not rests_on(item, {"Something else"})
+        assert first.pair_id in seen_triplets([first, second], {item.passages[1]})
+    assert seen_triplets([first, second], set()) == set()
+    bare = msgspec.structs.replace(first.cells["A"], earlier_support=(), later_support=())
+    assert not rests_on(bare, set(bare.passages))
+
+
+def test_a_run_that_is_not_recorded_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFile, match="triplet-0"):
+        shown_passages("triplet", 0, tmp_path)
+
+
+def test_few_contexts_of_the_test_rest_on_what_a_recorded_run_was_shown() -> None:
+    test = read_triplets(part_of("test"))
+    for arm in ("triplet", "nominal-unedited"):
+        for seed in recorded_seeds(arm)[:1]:
+            assert read_run(arm, seed).recipe["seed"] == seed
+            seen = seen_triplets(test, shown_passages(arm, seed))
+            assert 0 < len(seen) < len(test) / 3
