@@ -249,6 +249,18 @@ def test_a_run_that_is_done_is_not_done_again(
         train(str(base), data, tmp_path / "run", recipe(seed=1))
 
 
+def test_what_a_run_came_to_is_sealed(base: Path, data: Path, tmp_path: Path) -> None:
+    first = train(str(base), data, tmp_path / "run", recipe())
+    path = tmp_path / "run" / "training.json"
+    content = path.read_text("utf-8")
+    path.write_text(content.replace('"kept": ', '"kept": 9'), "utf-8")
+    with pytest.raises(IntegrityError, match="its digest is another"):
+        train(str(base), data, tmp_path / "run", recipe())
+    # An earlier version wrote the summary without a seal.
+    path.write_text(first.to_json(), "utf-8")
+    assert train(str(base), data, tmp_path / "run", recipe()) == first
+
+
 def test_a_folder_that_holds_something_else_is_left_alone(
     base: Path, data: Path, tmp_path: Path
 ) -> None:

@@ -13,13 +13,20 @@ from typing import Any
 import msgspec
 
 from chaincheck.atomic import write_bytes
-from chaincheck.errors import PathLike, UnreadableFile, UnwritableOutput, UsageError, quote
+from chaincheck.errors import (
+    IntegrityError,
+    PathLike,
+    UnreadableFile,
+    UnwritableOutput,
+    UsageError,
+    quote,
+)
 from chaincheck.items import Triplet
 from chaincheck.jsonl import read_lines
 from chaincheck.judges.base import differences
 from chaincheck.model_folders import BASE_RECORD, check_adapter_folder, sha256
 from chaincheck.training.folders import new_folder
-from chaincheck.training.sealed import sealed, sealed_json
+from chaincheck.training.sealed import digest_of, sealed, sealed_json
 
 __all__ = [
     "ADAPTER",
@@ -141,13 +148,22 @@ def finished(run: Path, identity: dict[str, Any]) -> TrainingSummary | None:
         )
     check_adapter_folder(run / ADAPTER)
     try:
-        return msgspec.json.decode((run / SUMMARY).read_bytes(), type=TrainingSummary)
+        content = (run / SUMMARY).read_bytes()
+        summary = msgspec.json.decode(content, type=TrainingSummary)
+        plain: dict[str, Any] = msgspec.json.decode(content)
     except msgspec.MsgspecError as cause:
         raise UnreadableFile(
             f"is not what a run came to: {cause}",
             path=run / SUMMARY,
             remedy="Remove it to go on with the run",
         ) from None
+    if plain.get("digest", digest_of(plain)) != digest_of(plain):
+        raise IntegrityError(
+            "is not as it was written: its digest is another",
+            path=run / SUMMARY,
+            remedy="Restore a copy, or remove it to go on with the run",
+        )
+    return summary
 
 
 def _read(path: Path) -> dict[str, Any] | None:
