@@ -149,6 +149,14 @@ class TestAdapters:
             assert not torch.allclose(bare.model(ids).logits, expected, atol=1e-2)
         assert adapted.identity["weights"] == bare.identity["weights"]
         assert set(adapted.identity["adapter"]) == {"weights", "config"}
+        # A table of both must tell them apart; a run's folder holds its adapter as "adapter".
+        assert bare.name == "tiny"
+        assert adapted.name.startswith("tiny+")
+        run = shutil.copytree(adapter, folder.parent / "run_7" / "adapter")
+        assert load(folder, adapter=str(run)).name == "tiny+run_7"
+        kept = shutil.copytree(adapter, folder.parent / "mine")
+        assert load(folder, adapter=str(kept)).name == "tiny+mine"
+        assert load(folder, adapter=str(kept), name="judge").name == "judge"
         assert type(adapted.model) is type(bare.model)
 
     def test_the_librarys_advice_is_not_for_who_scores(

@@ -111,10 +111,20 @@ def load_causal_model(settings: CausalSettings, folder: Path = Path()) -> Loaded
     return LoadedModel(
         model=model.to(device).eval(),
         tokenizer=tokenizer,
-        name=settings.name or Path(settings.model).name,
+        name=settings.name or _name_of(settings),
         identity=identity,
         where=str(where),
     )
+
+
+def _name_of(settings: CausalSettings) -> str:
+    """The model's own name, and with an adapter that of its run: the base is another judge."""
+    base = Path(settings.model).name
+    if not settings.adapter:
+        return base
+    parts = Path(settings.adapter).parts
+    own = [part for part in parts if part not in ("adapter", ".", "..", "/")]
+    return f"{base}+{own[-1] if own else 'adapter'}"
 
 
 @contextlib.contextmanager
