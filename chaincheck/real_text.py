@@ -49,7 +49,7 @@ from chaincheck.real_text_results import (
     RealText,
     load_real_text,
 )
-from chaincheck.record_training import open_run
+from chaincheck.record_training import check_before, open_run
 from chaincheck.training_records import (
     ARMS,
     BASE,
@@ -350,8 +350,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", default=str(RECORD), help="the record")
     parser.add_argument("--threads", type=int, help="threads of the CPU")
     given = parser.parse_intermixed_args(arguments)
-    return guarded(
-        lambda: make_record(
+
+    def make() -> None:
+        check_before(given.threads, Path(given.out).parent)
+        make_record(
             given.folder,
             given.judges,
             given.out,
@@ -359,7 +361,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             progress=shown,
             tell=lambda line: print(line, flush=True),
         )
-    )
+
+    return guarded(make)
 
 
 if __name__ == "__main__":

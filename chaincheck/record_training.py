@@ -46,7 +46,7 @@ from chaincheck.training_records import (
     work_folder,
 )
 
-__all__ = ["draw_triplets", "main", "make_record", "open_run"]
+__all__ = ["check_before", "draw_triplets", "main", "make_record", "open_run"]
 
 _MODEL = "smollm2"
 _DTYPE = "bfloat16"
@@ -295,14 +295,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "runs", nargs="*", metavar="RECIPE[:SEED]", help="recipes or single runs; all by default"
     )
     parser.add_argument("--out", default=str(FOLDER), help="where the records lie")
-    parser.add_argument("--threads", type=int, help="threads of the CPU")
+    parser.add_argument("--threads", type=int, help="threads of the CPU, at least 1")
     given = parser.parse_intermixed_args(arguments)
 
     def make() -> None:
+        check_before(given.threads, given.out, _MODEL)
         for arm, seed in _runs(given.runs or [BASE, *training_records.ARMS]):
             make_record(arm, seed, given.out, threads=given.threads, progress=shown)
 
     return guarded(make)
+
+
+def check_before(threads: int | None, folder: PathLike, model: str | None = None) -> None:
+    """Refuse what a recording would end at, before minutes are spent on drawing triplets.
+
+    Args:
+        threads: of the CPU; None leaves it to the library.
+        folder: where records will lie.
+        model: the base; None asks nothing of it.
+
+    Raises:
+        UsageError: there is no such number of threads, the folder is a file, or the model is not
+            here.
+    """
+    from chaincheck.models import find_model
+
+    if threads is not None and threads < 1:
+        raise UsageError(f"no judge computes with {threads} threads", remedy="Use 1 or more")
+    if Path(folder).exists() and not Path(folder).is_dir():
+        raise UsageError(f"{folder} is a file", remedy="Name a folder for the records")
+    if model is not None:
+        find_model(model)
 
 
 def _runs(asked: Sequence[str]) -> list[tuple[str, int]]:
@@ -311,6 +334,8 @@ def _runs(asked: Sequence[str]) -> list[tuple[str, int]]:
     for text in asked:
         arm, mark, seed = text.partition(":")
         if arm == BASE:
+            if mark:
+                raise UsageError(f"{text!r} is no recorded run", remedy="The base has no seeds")
             found.append((BASE, 0))
             continue
         recipe_of(arm)

@@ -160,6 +160,27 @@ def test_a_run_is_recorded_released_and_not_made_again(
 
 
 class TestMistakes:
+    def test_what_cannot_go_well_is_told_before_anything_is_drawn(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def draws(*given: object) -> None:
+            raise AssertionError("triplets were drawn")
+
+        monkeypatch.setattr(record_training, "_MODEL", str(tmp_path))
+        monkeypatch.setattr(record_training, "draw_triplets", draws)
+        (tmp_path / "file").touch()
+        for line, told in (
+            ("base --threads 0", "0 threads"),
+            (f"base --out {tmp_path / 'file'}", "is a file"),
+            (f"base:1 --out {tmp_path / 'records'}", "no seeds"),
+        ):
+            assert main(line.split()) == 2
+            assert told in capsys.readouterr().err
+        monkeypatch.setattr(record_training, "_MODEL", "no-such-model")
+        assert main(["base", "--out", str(tmp_path / "records")]) == 2
+        assert "no-such-model" in capsys.readouterr().err
+        assert not (tmp_path / "records").exists()
+
     def test_an_unknown_recipe_or_seed_is_named(self, capsys: pytest.CaptureFixture[str]) -> None:
         for text in ("nominl", "triplet:x", "triplet:99", "triplet:"):
             assert main([text]) == 2
