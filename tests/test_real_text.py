@@ -22,17 +22,15 @@ from chaincheck.real_text import main, make_record
 from chaincheck.real_text_parts import draw_parts, items_of, split_parts
 from chaincheck.real_text_results import (
     REAL,
-    RECORD,
     JudgeScores,
     RealText,
     load_real_text,
     real_text_results,
 )
 from chaincheck.record_training import open_run
-from chaincheck.records import DATA_SETS, DataSet
+from chaincheck.records import DataSet
 from chaincheck.splits import groups
-from chaincheck.training.recipe import load_recipe, read_recipe
-from chaincheck.training.run_folder import file_hash
+from chaincheck.training.recipe import load_recipe
 from chaincheck.training_records import BASE, part_of, recipe_of, work_folder
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -461,42 +459,6 @@ class TestMistakes:
             draw_parts(world.facts, world.facts, model="x", prompt="brief")
         assert main([str(world.facts), "--out", str(world.home / "no.json")]) == 2
         assert "made.jsonl" in capsys.readouterr().err
-
-
-class TestTheBook:
-    """The committed record, where it has been made."""
-
-    def test_it_is_of_the_files_that_are_named(self) -> None:
-        if not RECORD.exists():
-            pytest.skip("no judge has been asked about real text")
-        known = load_real_text()
-        assert set(known.parts.files) == {one.file for one in DATA_SETS.values()}
-        assert set(real_text_results(resamples=50, exchanges=20)) == {
-            "pooled",
-            "musique",
-            "twowiki",
-        }
-        assert RECORD.stat().st_size < 1_000_000
-
-    def test_it_is_of_the_facts_and_recipes_of_today(self) -> None:
-        if not RECORD.exists():
-            pytest.skip("no judge has been asked about real text")
-        known = load_real_text()
-        facts = {part_of(part).name: file_hash(part_of(part)) for part in ("train", "validation")}
-        assert known.parts.facts == facts
-        for judge in known.judges[1:]:
-            seed = {"seed": judge.seed}
-            recipe = load_recipe(recipe_of(judge.arm), seed) if judge.arm != REAL else None
-            if recipe is None:
-                recipe = read_recipe({**known.recipe, **seed})
-                assert recipe == load_recipe(recipe_of("triplet"), {**real_text._CHANGES, **seed})
-            assert judge.trained["recipe"] == recipe.digest
-
-    def test_it_is_of_the_files_as_they_are(self) -> None:
-        if not RECORD.exists() or not SHARED.is_dir():
-            pytest.skip("no record, or the data sets (../shared/data) are not beside the checkout")
-        known = load_real_text().parts.files
-        assert known == {name: real_text_parts._digest(SHARED / name) for name in known}
 
 
 def test_items_stand_side_by_side(world: World, record: RealText) -> None:
