@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -26,6 +27,7 @@ __all__ = [
 
 _LARGEST_N = 10_000_000
 _LARGEST_SIGMA = 0.5
+_STEEP = 0.35  # sqrt(1 - r^2) below which the integral over a normal is cut into parts
 
 
 def expected_edit_noise(n: int, ties: int = 0) -> float:
@@ -63,7 +65,8 @@ def _gauss_legendre() -> tuple[FloatArray, FloatArray]:
 def both_below(first: float, second: float, correlation: float) -> float:
     """P(X < first and Y < second) for two standard normals with a correlation.
 
-    Integrates phi(x) Phi((second - r x)/sqrt(1 - r^2)) over x < first by Gauss-Legendre.
+    Integrates phi(x) Phi((second - r x)/sqrt(1 - r^2)) over x < first by Gauss-Legendre, in parts
+    where the two are nearly one variable.
     """
     if correlation > 1 - 1e-9:
         return normal_cdf(min(first, second))
@@ -71,12 +74,23 @@ def both_below(first: float, second: float, correlation: float) -> float:
         return max(0.0, normal_cdf(first) + normal_cdf(second) - 1.0)
     if max(abs(first), abs(second)) > 8.0:  # beyond, one of the two is certain or impossible
         return normal_cdf(min(first, second)) if min(first, second) < 8.0 else 1.0
-    nodes, weights = _gauss_legendre()
-    x = 0.5 * (first + 8.5) * nodes + 0.5 * (first - 8.5)
     scale = math.sqrt(1.0 - correlation**2)
+    ends = [-8.5, first]
+    if scale < _STEEP:
+        # The inner function is nearly a step, which nodes over the whole range may pass over.
+        step, half = second / correlation, 8.5 * scale / abs(correlation)
+        cuts = [cut for cut in (step - half, step, step + half) if -8.5 < cut < first]
+        ends = [-8.5, *cuts, first]
+    return sum(_strip(low, high, second, correlation, scale) for low, high in pairwise(ends))
+
+
+def _strip(low: float, high: float, second: float, correlation: float, scale: float) -> float:
+    """The integral of ``both_below`` between two ends."""
+    nodes, weights = _gauss_legendre()
+    x = 0.5 * (high - low) * nodes + 0.5 * (high + low)
     inner = np.array([normal_cdf((second - correlation * v) / scale) for v in x])
     density = np.exp(-0.5 * x**2) / math.sqrt(2.0 * math.pi)
-    return float(0.5 * (first + 8.5) * np.sum(weights * density * inner))
+    return float(0.5 * (high - low) * np.sum(weights * density * inner))
 
 
 def _reject(minus: float, plus: float, covariance: FloatArray, level: float) -> float:

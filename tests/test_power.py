@@ -3,7 +3,7 @@ import math
 import numpy as np
 import oracles
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from chaincheck import power
@@ -63,6 +63,33 @@ def test_both_below_is_symmetric_and_within_frechets_bounds(first, second, corre
     assert found == pytest.approx(both_below(second, first, correlation), abs=1e-7)
     p, q = normal_cdf(first), normal_cdf(second)
     assert max(0.0, p + q - 1) - 1e-7 <= found <= min(p, q) + 1e-7
+
+
+@given(
+    first=st.floats(-4, 4),
+    second=st.floats(-4, 4),
+    distance=st.floats(-6, -1),
+    sign=st.sampled_from([-1.0, 1.0]),
+)
+@settings(max_examples=25, deadline=None)
+@example(first=0.786, second=3.3, distance=math.log10(1 - 0.99983), sign=-1.0)
+def test_both_below_where_the_two_are_nearly_one(first, second, distance, sign):
+    """The integrand is nearly a step there, which few nodes over the whole range would miss."""
+    correlation = sign * (1.0 - 10.0**distance)
+    found = both_below(first, second, correlation)
+    # A plain sum over many thin strips.
+    x, width = np.linspace(-8.5, first, 100_001, retstep=True)
+    scale = math.sqrt(1.0 - correlation**2)
+    inner = np.array([math.erfc(-v) / 2 for v in (second - correlation * x) / scale / 2**0.5])
+    strips = inner * np.exp(-0.5 * x**2) / math.sqrt(2.0 * math.pi)
+    plain = width * (strips.sum() - 0.5 * (strips[0] + strips[-1]))
+    assert found == pytest.approx(plain, abs=1e-6)
+
+
+@pytest.mark.parametrize("correlation", [-0.9999999, -0.9999, 0.9999, 0.9999999])
+def test_both_below_at_the_center_where_the_two_are_nearly_one(correlation):
+    expected = 0.25 + math.asin(correlation) / (2 * math.pi)
+    assert both_below(0.0, 0.0, correlation) == pytest.approx(expected, abs=1e-8)
 
 
 def test_both_below_at_its_limits():
