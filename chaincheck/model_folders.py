@@ -7,13 +7,13 @@ obey is handed the folder.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from chaincheck.errors import IntegrityError, InvalidModel, PathLike, quote
+from chaincheck.models import file_hash
 
 __all__ = [
     "BASE_RECORD",
@@ -22,7 +22,6 @@ __all__ = [
     "check_model_folder",
     "code_of",
     "read_config",
-    "sha256",
 ]
 
 BASE_RECORD = "chaincheck_base.json"
@@ -131,7 +130,7 @@ def check_adapter_folder(folder: PathLike) -> dict[str, Any]:
     files = read_config(record).get("files", {}) if record.is_file() else {}
     for name, digest in files.items() if isinstance(files, dict) else ():
         path = folder / name
-        if not path.is_file() or sha256(path) != digest:
+        if not path.is_file() or file_hash(path, remember=False) != digest:
             raise IntegrityError(
                 "is not as it was when the training ended",
                 path=path,
@@ -139,12 +138,6 @@ def check_adapter_folder(folder: PathLike) -> dict[str, Any]:
                 f"was changed on purpose has no {BASE_RECORD}",
             )
     return config
-
-
-def sha256(path: Path) -> str:
-    """SHA-256 of what a file holds now, in hexadecimal."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def base_of_adapter(folder: PathLike) -> str | None:

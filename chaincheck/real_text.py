@@ -294,8 +294,7 @@ class _Job:
     def _carried(self, arm: str, seed: int) -> tuple[Path, dict[str, Any]] | None:
         """Find a run that was trained on facts, and see that it is by what the book holds now."""
         from chaincheck.training.recipe import load_recipe
-        from chaincheck.training.run_folder import SUMMARY, TrainingSummary
-        from chaincheck.training.run_folder import file_hash as lines_hash
+        from chaincheck.training.run_folder import SUMMARY, TrainingSummary, lines_hash
 
         run = work_folder(arm, seed)
         if not (run / "adapter" / _WEIGHTS).is_file() or not (run / SUMMARY).is_file():

@@ -98,6 +98,18 @@ def test_only_a_causal_judge_can_be_merged(tmp_path: Path) -> None:
         causal_comparison(tmp_path / "d", tmp_path, tmp_path, tmp_path / "judge.toml")
 
 
+@pytest.mark.parametrize(
+    "line", ["dtype = 5", 'dtype = "float8"', "mass = 0.1", 'prompt = "nope"', "batch = 0"]
+)
+def test_a_judge_that_cannot_be_is_refused_before_anything_is_merged(
+    line: str, tmp_path: Path
+) -> None:
+    write_items(tmp_path / "d.jsonl", ITEMS)
+    (tmp_path / "judge.toml").write_text(f'kind = "causal"\nmodel = "m"\n{line}\n', "utf-8")
+    with pytest.raises(UsageError):
+        causal_comparison(tmp_path / "d.jsonl", "base", "adapter", tmp_path / "judge.toml")
+
+
 class Hesitant:
     """Opened in the place of a causal judge: yes and no have a thousandth together."""
 

@@ -167,6 +167,38 @@ def test_an_interrupted_run_ends_as_one_that_never_was(
     assert rows[0] == rows[1]
 
 
+@pytest.mark.parametrize("part", ["tokenizer", "template"])
+def test_an_interrupted_run_does_not_go_on_with_other_tokens(
+    part: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another tokenizer or chat template makes other prompts of the same weights and data."""
+    base = tiny.save(tmp_path / "base")
+    settings = recipe(save_every=2)
+    with monkeypatch.context() as patch:
+        stop_after(5, patch, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            train(str(base), data, tmp_path / "run", settings)
+    changed = tiny.tokenizer(tiny.THINKING if part == "template" else tiny.CHAT)
+    if part == "tokenizer":
+        changed.add_tokens(["passage"])
+    changed.save_pretrained(base)
+    with pytest.raises(UsageError, match=f"is of another run .*{part}"):
+        train(str(base), data, tmp_path / "run", settings)
+    tiny.tokenizer().save_pretrained(base)
+    assert train(str(base), data, tmp_path / "run", settings).steps == (8, 8)
+
+
+@pytest.mark.parametrize("told", ["abc", "0", "-2", "", "1.5"])
+def test_a_count_of_processes_that_is_none_is_named(
+    told: str, base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a launcher's script with a typing error leaves it."""
+    monkeypatch.setenv("WORLD_SIZE", told)
+    with pytest.raises(UsageError, match="WORLD_SIZE"):
+        train(str(base), data, tmp_path / "run", recipe())
+    assert not (tmp_path / "run").exists()
+
+
 def test_two_batches_accumulated_are_one_of_twice_the_size(
     base: Path, data: Path, tmp_path: Path
 ) -> None:

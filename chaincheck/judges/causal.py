@@ -47,7 +47,7 @@ from chaincheck.judges.causal_batches import Batch, plan_batches
 from chaincheck.judges.encoder_batches import Memory
 from chaincheck.judges.prompts import Prompt, load_prompt
 
-__all__ = ["KEYS", "CausalJudge", "CausalSettings", "open_causal"]
+__all__ = ["KEYS", "CausalJudge", "CausalSettings", "check_keys", "open_causal"]
 
 _REVISION = 1  # part of every fingerprint: raise it when any score below can change
 _WINDOW = 4  # batches that are looked at together
@@ -282,9 +282,23 @@ def open_causal(keys: Mapping[str, Any], folder: Path) -> CausalJudge:
     """
     from chaincheck.judges.causal_model import load_causal_model
 
+    settings, prompt = check_keys(keys, folder)
+    return CausalJudge(load_causal_model(settings, folder), settings, prompt)
+
+
+def check_keys(keys: Mapping[str, Any], folder: Path) -> tuple[CausalSettings, Prompt]:
+    """Read what such a judge's file says, without loading a model.
+
+    Args:
+        keys: the keys of its TOML file but ``kind``.
+        folder: what relative paths are relative to.
+
+    Raises:
+        UsageError: a key is missing, unknown or of the wrong kind.
+        ChainCheckError: as ``load_prompt``.
+    """
     try:
         settings = msgspec.convert(dict(keys), CausalSettings)
     except msgspec.ValidationError as cause:
         raise UsageError(f"the judge's keys: {cause}", remedy="Correct the judge's file") from None
-    prompt = load_prompt(settings.prompt, folder=folder)
-    return CausalJudge(load_causal_model(settings, folder), settings, prompt)
+    return settings, load_prompt(settings.prompt, folder=folder)

@@ -3,7 +3,8 @@
 A run's folder holds
 
 ==================== ===========================================================================
-``run.json``         what is trained on what: recipe, data, base; written before the first step
+``run.json``         what is trained on what: recipe, data, base and its tokenizer; written
+                     before the first step
 ``metrics.jsonl``    loss, its terms, mean scores and validations, one line a step
 ``checkpoints/``     where an interrupted run goes on from
 ``adapter/``         the LoRA adapter, safetensors, written when the run is done
@@ -17,6 +18,7 @@ the same, and is refused if they are not.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import shutil
@@ -30,11 +32,12 @@ from typing import Any
 
 import numpy as np
 
-from chaincheck.errors import InvalidModel, MissingExtra, PathLike, UsageError, one_line
+from chaincheck.errors import InvalidModel, MissingExtra, PathLike, UsageError, one_line, quote
 from chaincheck.items import Triplet, read_triplets
 from chaincheck.judges.causal import CausalSettings
 from chaincheck.judges.causal_model import LoadedModel, load_causal_model, versions
 from chaincheck.judges.prompts import load_prompt
+from chaincheck.judges.token_sets import tokenizer_hash
 from chaincheck.models import find_model, weights_hash
 from chaincheck.training.examples import Example, draw, encode, run_order
 from chaincheck.training.recipe import Recipe
@@ -44,10 +47,10 @@ from chaincheck.training.run_folder import (
     TrainingSummary,
     begin,
     claimed,
-    file_hash,
     finished,
     is_first_process,
     keep_adapter,
+    lines_hash,
     make_folder,
     refuse_overlap,
     write_summary,
@@ -102,14 +105,15 @@ def train(
             "the recipe validates while it trains, and there is nothing to validate with",
             remedy="Name a file of triplets with --validation",
         )
+    processes = _processes()
     triplets = read_triplets(data, cells=recipe.cells)
     held_out = read_triplets(validation) if validation is not None else []
     refuse_overlap(triplets, held_out, validation)
     run = Path(out)
     identity = {
         "recipe": recipe.settings,
-        "data": file_hash(data),
-        "validation": file_hash(validation) if validation is not None else "",
+        "data": lines_hash(data),
+        "validation": lines_hash(validation) if validation is not None else "",
         "prompt": load_prompt(recipe.prompt).digest,
     }
     done = finished(run, identity)
@@ -126,7 +130,12 @@ def train(
         prompt=recipe.prompt,
     )
     loaded = load_causal_model(settings)
-    identity["base"] = dict(loaded.identity)
+    template = str(getattr(loaded.tokenizer, "chat_template", None))
+    identity |= {
+        "base": dict(loaded.identity),
+        "tokenizer": tokenizer_hash(loaded.tokenizer)[:16],
+        "template": hashlib.sha256(template.encode()).hexdigest()[:16],
+    }
     job = _Run(loaded, settings, recipe, run, identity, on_cpu=_on_cpu(device))
     with contextlib.ExitStack() as stack:
         if is_first_process():
@@ -134,7 +143,7 @@ def train(
             stack.enter_context(claimed(run))
             begin(run, identity)
             # Another process may have ended this run while the base was loaded here.
-            done = finished(run, identity) if _processes() == 1 else None
+            done = finished(run, identity) if processes == 1 else None
             if done is not None:
                 return done
         return job.go(triplets, held_out, data, validation)
@@ -244,6 +253,7 @@ class _Run:
             kept=state.best_global_step or state.global_step,
             seconds=time.monotonic() - started,
             final=final,
+            validated=dict(sorted(Counter(one.variant for one in checked).items())),
             acquisition={
                 "device": str(trainer.args.device),
                 "threads": torch.get_num_threads(),
@@ -294,7 +304,18 @@ def _on_cpu(device: str) -> bool:
 
 
 def _processes() -> int:
-    return int(os.environ.get("WORLD_SIZE", "1"))
+    """How many processes train together; a launcher tells each of them.
+
+    Raises:
+        UsageError: what it tells is no count.
+    """
+    told = os.environ.get("WORLD_SIZE", "1")
+    if not re.fullmatch("[1-9][0-9]{0,5}", told):
+        raise UsageError(
+            f"the environment says that {quote(told)} processes train together: WORLD_SIZE",
+            remedy="Unset WORLD_SIZE, or start the processes with accelerate launch",
+        )
+    return int(told)
 
 
 def _with_adapter(model: Any, recipe: Recipe, base: str) -> Any:

@@ -24,7 +24,8 @@ from chaincheck.errors import (
 from chaincheck.items import Triplet
 from chaincheck.jsonl import read_lines
 from chaincheck.judges.base import differences
-from chaincheck.model_folders import BASE_RECORD, check_adapter_folder, sha256
+from chaincheck.model_folders import BASE_RECORD, check_adapter_folder
+from chaincheck.models import file_hash
 from chaincheck.training.folders import new_folder
 from chaincheck.training.sealed import digest_of, sealed, sealed_json
 
@@ -37,10 +38,10 @@ __all__ = [
     "TrainingSummary",
     "begin",
     "claimed",
-    "file_hash",
     "finished",
     "is_first_process",
     "keep_adapter",
+    "lines_hash",
     "make_folder",
     "refuse_overlap",
     "write_summary",
@@ -64,6 +65,7 @@ class TrainingSummary(msgspec.Struct, frozen=True, kw_only=True):
         seconds: wall time of this process's part of the run.
         final: the validation of the state that was kept; empty without one.
         acquisition: device, threads, processes and versions.
+        validated: with how many triplets, by variant; empty without any.
     """
 
     adapter: str
@@ -77,6 +79,7 @@ class TrainingSummary(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     final: dict[str, float]
     acquisition: dict[str, Any]
+    validated: dict[str, int] = {}
 
     def to_json(self) -> str:
         """The summary as one JSON object."""
@@ -90,8 +93,10 @@ class TrainingSummary(msgspec.Struct, frozen=True, kw_only=True):
             f"{self.seconds:,.0f} s; the state of step {self.kept:,} is kept",
         ]
         for variant in sorted({key.rpartition("_")[0] for key in self.final if "_" in key}):
+            n = self.validated.get(variant)
             lines.append(
-                f"  validation, {variant}: Nominal {self.final[f'{variant}_nominal']:.3f}, "
+                f"  validation, {variant}{f' (n = {n:,})' if n else ''}: "
+                f"Nominal {self.final[f'{variant}_nominal']:.3f}, "
                 f"CE {self.final[f'{variant}_ce']:+.3f}, EE {self.final[f'{variant}_ee']:+.3f}, "
                 f"Sigma {self.final[f'{variant}_sigma']:+.3f}"
             )
@@ -99,7 +104,7 @@ class TrainingSummary(msgspec.Struct, frozen=True, kw_only=True):
         return "\n".join(lines)
 
 
-def file_hash(path: PathLike) -> str:
+def lines_hash(path: PathLike) -> str:
     """Hash a file's content, unpacked, so that packing it anew changes nothing."""
     digest = hashlib.sha256()
     for _, line in read_lines(path):
@@ -268,7 +273,7 @@ def write_summary(run: Path, summary: TrainingSummary) -> None:
     Raises:
         UnwritableOutput: it cannot be written.
     """
-    record = {**msgspec.to_builtins(summary), "run": sha256(run / RUN)}
+    record = {**msgspec.to_builtins(summary), "run": file_hash(run / RUN, remember=False)}
     write_bytes(run / SUMMARY, sealed_json(sealed(TRAINED, record)).encode() + b"\n")
 
 
@@ -292,7 +297,7 @@ def keep_adapter(trainer: Any, folder: Path, base: Mapping[str, Any]) -> None:
             trainer.save_model(str(part))
             # The library's empty form of a model card.
             (part / "README.md").unlink(missing_ok=True)
-            files = {path.name: sha256(path) for path in sorted(part.iterdir())}
+            files = {path.name: file_hash(path, remember=False) for path in sorted(part.iterdir())}
             record = msgspec.json.encode({"weights": base["weights"], "files": files})
             write_bytes(part / BASE_RECORD, record + b"\n")
     except UnwritableOutput:

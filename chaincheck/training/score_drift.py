@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +9,9 @@ from typing import Any
 
 import msgspec
 
-from chaincheck.errors import InvalidScore, PathLike, UnreadableFile, UsageError
+from chaincheck.errors import InvalidScore, PathLike, UsageError
 from chaincheck.items import Item, group_triplets, read_items
+from chaincheck.toml_files import read_toml
 
 __all__ = ["ScoreDrift", "Scorer", "causal_comparison", "causal_scorer", "measure_drift"]
 
@@ -162,15 +162,6 @@ def causal_scorer(keys: Mapping[str, Any], folder: PathLike) -> Scorer:
     return score
 
 
-def _read_keys(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as cause:
-        raise UnreadableFile(
-            f"is no TOML file that can be read: {cause}", path=path, remedy="Name a judge's file"
-        ) from None
-
-
 def causal_comparison(
     data: PathLike, base: PathLike, adapter: PathLike, judge: PathLike | None = None
 ) -> Callable[[Path], ScoreDrift]:
@@ -189,12 +180,14 @@ def causal_comparison(
 
     Raises:
         InputError: a file cannot be read.
-        UsageError: the judge is of another kind.
+        UsageError: the judge is of another kind, or its file has a key that cannot be.
     """
+    from chaincheck.judges.causal import check_keys
+
     keys: dict[str, Any] = {"minimum_mass": 0.0}
     folder = Path(judge).parent if judge is not None else Path()
     if judge is not None:
-        keys = _read_keys(Path(judge))
+        keys = read_toml(judge, remedy="Name a judge's file")
         if keys.pop("kind", None) != "causal":
             raise UsageError(
                 f"{judge} is no judge of kind 'causal'", remedy="Name the judge to merge"
@@ -203,6 +196,7 @@ def causal_comparison(
     items = list(read_items(data))
     before = {"model": str(Path(base).resolve())}
     both = {**before, "adapter": str(Path(adapter).resolve())}
+    check_keys(keys | both, folder)  # a merge may take an hour, after which this is asked
 
     def compare(merged: Path) -> ScoreDrift:
         alone = {"model": str(merged.resolve())}
