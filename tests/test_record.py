@@ -450,6 +450,23 @@ class TestProvenance:
         text = RecordedJudge(path).provenance(whole=True).to_text()
         assert text.count("\n") == 3
 
+    def test_flags_that_differ_in_a_number_are_told_of_once(self, path: Path) -> None:
+        """Such as the share of the mass for which a judge refuses: one for every item."""
+        shares = ("0.031", "4e-05", "0", "1.5E-7")
+
+        def say(item: Item) -> Judgment:
+            number = int(item.item_id[1:])
+            flags = ("cut", f"refused: {shares[number]} of the mass") if number < 4 else ("cut",)
+            return Judgment(item_id=item.item_id, score=0.5, flags=flags)
+
+        with LiveJudge(Fake(say), path) as asking:
+            list(asking.score(make_items(5)))
+            caveats = asking.provenance().caveats
+        assert caveats == (
+            "5 judgments are flagged 'cut'",
+            "4 judgments are flagged 'refused: 0 of the mass' or alike (4 wordings)",
+        )
+
     def test_the_log_describes_itself(self, path: Path) -> None:
         live(Fake(prompt="Is it?", acquisition={"batch": 8}), path, make_items(1))
         header, how, judgment = (json.loads(line) for line in path.open())

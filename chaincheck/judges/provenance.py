@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from chaincheck.judges.log_format import Header, Record
 __all__ = ["Provenance", "Used", "hash_judgments", "signed"]
 
 _DIGITS = 16
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -159,8 +161,13 @@ class Used:
             yield f"the replies name {len(self._models)} models: {_counted(self._models)}"
         if self._bounded:
             yield f"of {self._bounded:,} items the judge gave bounds, not a score"
-        for flag, count in sorted(self._flags.items()):
-            yield f"{count:,} judgments are flagged {quote(flag)}"
+        alike: dict[str, list[str]] = {}
+        for flag in sorted(self._flags):
+            alike.setdefault(_NUMBER.sub("#", flag), []).append(flag)
+        for flags in alike.values():
+            count = sum(self._flags[flag] for flag in flags)
+            more = f" or alike ({len(flags):,} wordings)" if len(flags) > 1 else ""
+            yield f"{count:,} judgments are flagged {quote(flags[0])}{more}"
 
 
 def _counted(counts: Counter[str]) -> str:
