@@ -117,7 +117,7 @@ def draw_parts(
         UnreadableFile: a file is missing.
         UsageError: one side of the split is empty.
     """
-    from chaincheck.training.run_folder import file_hash as lines_hash
+    from chaincheck.training.run_folder import lines_hash
 
     built: dict[bool, list[Triplet]] = {True: [], False: []}
     files = {}

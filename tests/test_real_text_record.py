@@ -10,7 +10,7 @@ from chaincheck import real_text, real_text_parts
 from chaincheck.real_text_results import REAL, RECORD, load_real_text, real_text_results
 from chaincheck.records import DATA_SETS
 from chaincheck.training.recipe import load_recipe, read_recipe
-from chaincheck.training.run_folder import file_hash
+from chaincheck.training.run_folder import lines_hash
 from chaincheck.training_records import part_of, recipe_of
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -29,7 +29,7 @@ def test_it_is_of_the_files_that_are_named() -> None:
 
 def test_it_is_of_the_facts_and_recipes_of_today() -> None:
     known = load_real_text()
-    facts = {part_of(part).name: file_hash(part_of(part)) for part in ("train", "validation")}
+    facts = {part_of(part).name: lines_hash(part_of(part)) for part in ("train", "validation")}
     assert known.parts.facts == facts
     for judge in known.judges[1:]:
         seed = {"seed": judge.seed}
