@@ -24,7 +24,7 @@ from safetensors.torch import load_file  # noqa: E402
 
 from chaincheck import training  # noqa: E402
 from chaincheck.errors import UsageError  # noqa: E402
-from chaincheck.training import run  # noqa: E402
+from chaincheck.training import trainer_setup  # noqa: E402
 from chaincheck.training.recipe import read_recipe  # noqa: E402
 from chaincheck.training.run import train  # noqa: E402
 
@@ -142,10 +142,10 @@ def test_of_several_processes_none_puts_the_whole_base_on_a_device(
 ) -> None:
     monkeypatch.setenv("WORLD_SIZE", processes)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert run._loading_device(asked) == loaded
-    assert run._on_cpu(asked) is on_cpu
+    assert trainer_setup.loading_device(asked) == loaded
+    assert trainer_setup.trains_on_cpu(asked) is on_cpu
     with pytest.raises(UsageError, match="cuda:1"):
-        run._loading_device("cuda:1")
+        trainer_setup.loading_device("cuda:1")
 
 
 def _free_port() -> int:
@@ -164,6 +164,8 @@ def test_a_process_that_sees_several_devices_takes_one(
         return torch.device("cpu")
 
     monkeypatch.setattr(TrainingArguments, "_setup_devices", property(seen))
-    arguments = run._arguments(read_recipe({"batch": 2}), tmp_path, 8, True, False)
+    arguments = trainer_setup.training_arguments(
+        read_recipe({"batch": 2}), tmp_path, 8, on_cpu=True, validated=False
+    )
     assert arguments.n_gpu == 1
     assert arguments.train_batch_size == 2

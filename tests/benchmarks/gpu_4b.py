@@ -198,7 +198,7 @@ class Bench:
 
     def training(self, known: Sequence[Triplet], render: Renderer) -> None:
         """Time steps of each batch size, with the forward pass kept and computed twice."""
-        from chaincheck.training import run as running
+        from chaincheck.training import trainer_setup
         from chaincheck.training.answer_head import install
         from chaincheck.training.examples import encode
         from chaincheck.training.recipe import read_recipe
@@ -208,7 +208,7 @@ class Bench:
         sets = find_token_sets(self.words, prompt.yes, prompt.no, rows=rows)
         examples = list(encode(known, render, CELLS, context=10**9, path="random"))
         settings = {"dtype": DTYPE, "lora": {"rank": self.given.rank}}
-        wrapped = running._with_adapter(self.model, read_recipe(settings), "base")
+        wrapped = trainer_setup.put_adapter(self.model, read_recipe(settings), "base")
         install(wrapped.get_base_model(), sets)
         for again in (False, True):
             batch = 1
@@ -229,7 +229,7 @@ class Bench:
         from transformers import TrainerCallback
         from transformers.trainer_callback import PrinterCallback
 
-        from chaincheck.training import run as running
+        from chaincheck.training import trainer_setup
         from chaincheck.training.judge_trainer import JudgeTrainer
 
         device, times = self.given.device, []
@@ -249,15 +249,19 @@ class Bench:
         reset(device)
         trainer = None
         try:
-            with running._bars():
+            with trainer_setup.own_bar():
                 trainer = JudgeTrainer(
                     recipe=recipe,
                     yes=yes,
                     validation=[],
                     diverged=self.folder / "diverged.json",
                     model=model,
-                    args=running._arguments(
-                        recipe, self.folder / "steps", count, device == "cpu", False
+                    args=trainer_setup.training_arguments(
+                        recipe,
+                        self.folder / "steps",
+                        count,
+                        on_cpu=device == "cpu",
+                        validated=False,
                     ),
                     train_dataset=chosen,
                     callbacks=[Clock()],
