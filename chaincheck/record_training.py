@@ -31,11 +31,14 @@ from chaincheck.judges.record import RecordedJudge
 from chaincheck.models import cache_folder
 from chaincheck.packed_logs import carried_on
 from chaincheck.progress_bars import shown
+from chaincheck.seen_passages import shown_decoys
 from chaincheck.training_records import (
     BASE,
     COMMAND,
+    DECOYS,
     FOLDER,
     PARTS,
+    SHOWN,
     Run,
     asked_items,
     log_of,
@@ -198,11 +201,11 @@ def make_record(
     home.mkdir(parents=True, exist_ok=True)
     _write_triplets(home)
     gate = _fixed_gate(home)
-    parts = ("test", "validation") if arm == BASE else training_records.ARMS[arm].parts
+    parts = ("test", "validation", DECOYS) if arm == BASE else training_records.ARMS[arm].parts
     missing = [
         part
         for part in parts
-        if _lacks(log_of(arm, seed, home, part), partial(asked_items, part, home))
+        if _lacks(log_of(arm, seed, home, part), partial(_asked, part, arm, seed, home))
     ]
     adapter = None
     if arm != BASE and (missing or not run_of(arm, seed, home).exists()):
@@ -215,12 +218,16 @@ def make_record(
             if arm == BASE and part == "test":
                 score_for_gate(gate, judge, "base")
             else:
-                _ask(judge, asked_items(part, home), log, progress)
+                _ask(judge, _asked(part, arm, seed, home), log, progress)
     candidate = release_of(home) / "candidate.jsonl"
     if (arm, seed) == training_records.RELEASED and _lacks(
         candidate, partial(asked_items, "test", home)
     ):
         _release(home, _trained(arm, seed, home, threads), threads)
+
+
+def _asked(part: str, arm: str, seed: int, home: Path) -> list[Item]:
+    return shown_decoys(arm, seed, home) if part == SHOWN else asked_items(part, home)
 
 
 def _lacks(log: Path, asked: Callable[[], Sequence[Item]]) -> bool:
@@ -252,15 +259,17 @@ def _trained(arm: str, seed: int, home: Path, threads: int | None) -> Path:
     from chaincheck.training.run import train
 
     recipe = load_recipe(recipe_of(arm), {"seed": seed})
-    run = work_folder(arm, seed)
+    run, kept = work_folder(arm, seed), run_of(arm, seed, home)
     summary = train(_MODEL, part_of("train", home), run, recipe, threads=threads)
+    if kept.exists():
+        return run / "adapter"
     lines = (run / "metrics.jsonl").read_bytes().splitlines()
     record = Run(
         recipe=recipe.settings,
         summary={**msgspec.to_builtins(summary), "adapter": f"{arm}-{seed}"},
         metrics=[msgspec.json.decode(line) for line in lines],
     )
-    write_bytes(run_of(arm, seed, home), msgspec.json.encode(record) + b"\n")
+    write_bytes(kept, msgspec.json.encode(record) + b"\n")
     return run / "adapter"
 
 

@@ -1,4 +1,4 @@
-"""Which test contexts rest on a passage that a recorded run was shown in training.
+"""What a recorded run was shown in training, and which test contexts rest on a passage of it.
 
 Training and test share no bridge and no step: no chain of the test was trained on. But a context
 also holds distractors, drawn from all passages, so that a support of a test triplet may have stood
@@ -17,7 +17,18 @@ from chaincheck.errors import PathLike
 from chaincheck.items import Item, Triplet, read_triplets
 from chaincheck.training_records import FOLDER, part_of, read_run
 
-__all__ = ["rests_on", "seen_triplets", "shown_passages"]
+__all__ = ["rests_on", "seen_triplets", "shown_decoys", "shown_passages"]
+
+
+def _shown(arm: str, seed: int, folder: PathLike) -> tuple[list[Triplet], tuple[str, ...]]:
+    """The triplets that a run was trained on, each once, and the cells of them that it saw."""
+    from chaincheck.training.examples import draw
+    from chaincheck.training.recipe import read_recipe
+
+    recipe = read_recipe(read_run(arm, seed, folder).recipe)
+    triplets = read_triplets(part_of("train", folder))
+    drawn = draw(triplets, recipe, np.random.default_rng(recipe.seed))
+    return [triplets[place] for place in sorted(set(drawn))], recipe.cells
 
 
 def shown_passages(arm: str, seed: int, folder: PathLike = FOLDER) -> set[str]:
@@ -29,18 +40,19 @@ def shown_passages(arm: str, seed: int, folder: PathLike = FOLDER) -> set[str]:
         UnreadableFile: the run or the triplets are not recorded.
         UsageError: its record holds no recipe that can be read.
     """
-    from chaincheck.training.examples import draw
-    from chaincheck.training.recipe import read_recipe
+    triplets, cells = _shown(arm, seed, folder)
+    return {passage for one in triplets for cell in cells for passage in one.cells[cell].passages}
 
-    recipe = read_recipe(read_run(arm, seed, folder).recipe)
-    triplets = read_triplets(part_of("train", folder))
-    drawn = draw(triplets, recipe, np.random.default_rng(recipe.seed))
-    return {
-        passage
-        for place in drawn
-        for cell in recipe.cells
-        for passage in triplets[place].cells[cell].passages
-    }
+
+def shown_decoys(arm: str, seed: int, folder: PathLike = FOLDER) -> list[Item]:
+    """Cells A, B and D of the decoy triplets that a recorded run was trained on, each once.
+
+    Raises:
+        UnreadableFile: the run or the triplets are not recorded.
+        UsageError: its record holds no recipe that can be read.
+    """
+    triplets, _ = _shown(arm, seed, folder)
+    return [one.cells[cell] for one in triplets if one.variant == "decoy" for cell in "ABD"]
 
 
 def rests_on(item: Item, passages: set[str]) -> bool:

@@ -26,9 +26,11 @@ __all__ = [
     "BASE",
     "CHOSEN",
     "COMMAND",
+    "DECOYS",
     "FOLDER",
     "PARTS",
     "RELEASED",
+    "SHOWN",
     "Arm",
     "Run",
     "asked_items",
@@ -53,6 +55,13 @@ BASE = "base"
 PARTS = ("train", "validation", "test")
 """The files of triplets. They share no bridge, no later step and no earlier one."""
 
+SHOWN = "shown"
+"""Asked about beside the held-out parts: the decoys that a run was itself trained on. They say what
+it could learn at all, where the held-out ones say what that is worth elsewhere."""
+
+DECOYS = "decoys"
+"""The decoys of the validation part, for what is looked into after the test was asked."""
+
 COMMAND = "python -m chaincheck.record_training"
 
 
@@ -63,7 +72,8 @@ class Arm:
     Attributes:
         seeds: how many seeds, from 0.
         about: what tells it from the others, in a table's words.
-        parts: the triplets that its judges are asked about, in this order. What is only tried, so
+        parts: the triplets that its judges are asked about, in this order: of ``PARTS``,
+            ``DECOYS`` or ``SHOWN``. What is only tried, so
             that one recipe can be chosen, is asked about the validation triplets alone, and the
             chosen one about the test afterwards.
     """
@@ -77,7 +87,9 @@ _BOTH, _TRIED, _CHOSEN = ("test", "validation"), ("validation",), ("validation",
 
 ARMS: Mapping[str, Arm] = {
     "triplet": Arm(5, "triplets: real and invented names", _BOTH),
-    "triplet-decoy": Arm(5, "triplets: real and invented names, and decoys", _BOTH),
+    "triplet-decoy": Arm(
+        5, "triplets: real and invented names, and decoys", (*_BOTH, DECOYS, SHOWN)
+    ),
     "nominal-fict": Arm(5, "A above D, invented names"),
     "nominal-decoy": Arm(5, "A above D, decoys"),
     "nominal-real": Arm(5, "A above D, real names"),
@@ -88,6 +100,7 @@ ARMS: Mapping[str, Arm] = {
     "invariance": Arm(3, "with the invariance term", _CHOSEN),
     "no-invented": Arm(3, "real names only", _TRIED),
     "cell-c": Arm(3, "with cell C", _TRIED),
+    "triplet-decoy-long": Arm(2, "as triplet-decoy, twice as many", (DECOYS, SHOWN)),
 }
 """The recorded recipes by name; each is a file of ``book/recipes``."""
 
@@ -130,9 +143,9 @@ def part_of(part: str, folder: PathLike = FOLDER) -> Path:
 
 
 def log_of(arm: str, seed: int = 0, folder: PathLike = FOLDER, part: str = "test") -> Path:
-    """The judgment log of a run about one of ``PARTS``, or of the base, which has no seed.
+    """The judgment log of a run, or of the base, about one of ``PARTS``, ``DECOYS`` or ``SHOWN``.
 
-    The base's judgments of the test triplets are those that the gate is checked with.
+    The base has no seed. What it said of the test is what the gate is checked with.
     """
     home = Path(folder)
     if arm == BASE:
@@ -193,10 +206,16 @@ def work_folder(arm: str, seed: int) -> Path:
 
 
 def asked_items(part: str, folder: PathLike = FOLDER) -> list[Item]:
-    """What is asked about a part: A, B and D; of the validation triplets no decoys."""
+    """What is asked about a part: A, B and D.
+
+    Args:
+        part: "test", "validation", which leaves out its decoys, or ``DECOYS``, which is these.
+        folder: where the records lie.
+    """
+    source = "validation" if part == DECOYS else part
     return [
         triplet.cells[cell]
-        for triplet in read_triplets(part_of(part, folder))
-        if part == "test" or triplet.variant != "decoy"
+        for triplet in read_triplets(part_of(source, folder))
+        if part == "test" or (triplet.variant == "decoy") == (part == DECOYS)
         for cell in "ABD"
     ]

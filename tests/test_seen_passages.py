@@ -12,7 +12,7 @@ import training_worlds
 
 from chaincheck.errors import UnreadableFile
 from chaincheck.items import read_triplets, write_items
-from chaincheck.seen_passages import rests_on, seen_triplets, shown_passages
+from chaincheck.seen_passages import rests_on, seen_triplets, shown_decoys, shown_passages
 from chaincheck.training_records import Run, part_of, read_run, recorded_seeds, run_of
 
 
@@ -33,21 +33,25 @@ def test_it_is_what_the_training_turns_into_tokens(
     from chaincheck.training.recipe import read_recipe
 
     tiny.save(tmp_path / "tiny", "qwen3", chat=tiny.CHAT)
-    data = training_worlds.write(part_of("train", tmp_path), 8, variants=("real", "fict"))
+    data = training_worlds.write(part_of("train", tmp_path), 8, variants=("real", "fict", "decoy"))
     recipe = read_recipe(
         {
             **{"objective": objective, "prompt": "brief", "dtype": "float32", "seed": 7},
-            **{"batch": 2, "triplets": 6, "mix": {"real": 2.0, "fict": 1.0}},
+            **{"batch": 2, "triplets": 12, "mix": {"real": 2.0, "fict": 1.0, "decoy": 3.0}},
             "lora": {"rank": 2},
         }
     )
     encoded: set[str] = set()
+    decoys: list[str] = []
     encode = training_run.encode
 
     def watching(triplets: Any, render: Any, cells: Any, **how: Any) -> Any:
         some = list(triplets)
         encoded.update(
             passage for one in some for cell in cells for passage in one.cells[cell].passages
+        )
+        decoys.extend(
+            one.cells[cell].item_id for one in some if one.variant == "decoy" for cell in "ABD"
         )
         return encode(some, render, cells, **how)
 
@@ -58,6 +62,9 @@ def test_it_is_what_the_training_turns_into_tokens(
     every = {text for one in read_triplets(data) for i in one.cells.values() for text in i.passages}
     assert shown == encoded
     assert shown < every
+    asked = [item.item_id for item in shown_decoys("triplet", 0, tmp_path)]
+    assert sorted(asked) == sorted(decoys)
+    assert 0 < len(set(asked)) == len(asked) < 8 * 3
 
 
 def test_a_triplet_rests_on_a_passage_if_one_of_its_cells_does(tmp_path: Path) -> None:

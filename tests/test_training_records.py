@@ -13,15 +13,18 @@ from chaincheck.errors import UnreadableFile, UsageError
 from chaincheck.items import Triplet, read_triplets
 from chaincheck.judges.record import RecordedJudge
 from chaincheck.record_training import main
+from chaincheck.seen_passages import shown_decoys
 from chaincheck.splits import groups
 from chaincheck.training.gate import check_gate
 from chaincheck.training.recipe import load_recipe
 from chaincheck.training_records import (
     ARMS,
     BASE,
+    DECOYS,
     FOLDER,
     PARTS,
     RELEASED,
+    SHOWN,
     Arm,
     asked_items,
     log_of,
@@ -77,11 +80,16 @@ class TestTheBook:
         assert run.summary["steps"][0] == run.summary["steps"][1] == run.metrics[-2]["step"]
         for part in ARMS[arm].parts:
             judge = run_judge(arm, seed, part=part)
-            assert judge.missing(asked_items(part)) == []
+            asked = shown_decoys(arm, seed) if part == SHOWN else asked_items(part)
+            assert judge.missing(asked) == []
             assert judge.instrument["model"]["adapter"]["weights"]
             # Runs differ in their weights and in nothing else.
-            base = run_judge(BASE, part=part).instrument
+            base = run_judge(BASE).instrument
             assert {**base, "model": None} == {**judge.instrument, "model": None}
+
+    def test_the_base_was_asked_in_one_way(self) -> None:
+        for part in ("validation", DECOYS):
+            assert run_judge(BASE, part=part).instrument == run_judge(BASE).instrument
 
     def test_no_two_runs_gave_the_same_weights(self) -> None:
         weights = [
@@ -118,11 +126,15 @@ def test_a_run_is_recorded_released_and_not_made_again(
     monkeypatch.setenv("CHAINCHECK_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(record_training, "_MODEL", str(tmp_path / "tiny"))
     monkeypatch.setattr(training_records, "_BOOK", tmp_path)
-    monkeypatch.setattr(training_records, "ARMS", {"mine": Arm(1, "x", ("test", "validation"))})
+    monkeypatch.setattr(
+        training_records, "ARMS", {"mine": Arm(1, "x", ("test", "validation", DECOYS, SHOWN))}
+    )
     monkeypatch.setattr(training_records, "RELEASED", ("mine", 0))
     (tmp_path / "recipes").mkdir()
     (tmp_path / "recipes" / "mine.toml").write_text(
-        'prompt = "brief"\nbatch = 2\ntriplets = 4\ndtype = "float32"\n[lora]\nrank = 2\n', "utf-8"
+        'prompt = "brief"\nbatch = 2\ntriplets = 6\ndtype = "float32"\n[lora]\nrank = 2\n'
+        "[mix]\nreal = 1.0\ndecoy = 2.0\n",
+        "utf-8",
     )
     home = tmp_path / "records"
     home.mkdir()
@@ -137,10 +149,22 @@ def test_a_run_is_recorded_released_and_not_made_again(
         *("base.validation.jsonl.gz", "base.jsonl", "candidate.jsonl"),
         *("gate.toml", "gate.lock.json", "merge.json"),
         *("mine-0.jsonl.gz", "mine-0.validation.jsonl.gz", "mine-0.run.json.gz"),
+        *("mine-0.shown.jsonl.gz", "mine-0.decoys.jsonl.gz", "base.decoys.jsonl.gz"),
     }
-    for part in ("test", "validation"):
+    for part in ("test", "validation", DECOYS):
         assert RecordedJudge(log_of("mine", 0, home, part)).missing(asked_items(part, home)) == []
     assert {item.variant for item in asked_items("validation", home)} == {"real", "fict"}
+    assert {item.variant for item in asked_items(DECOYS, home)} == {"decoy"}
+    both = {item.item_id for part in ("validation", DECOYS) for item in asked_items(part, home)}
+    assert both == {
+        triplet.cells[cell].item_id
+        for triplet in read_triplets(part_of("validation", home))
+        for cell in "ABD"
+    }
+    shown = shown_decoys("mine", 0, home)
+    assert len(shown) == 9
+    assert {item.variant for item in shown} == {"decoy"}
+    assert RecordedJudge(log_of("mine", 0, home, SHOWN)).missing(shown) == []
     assert read_run("mine", 0, home).summary["steps"] == [2, 2]
     assert not check_gate(release_of(home) / "gate.toml").passed
     # Nothing is left to be done, and what was lost is made anew without training again.
