@@ -38,6 +38,7 @@ __all__ = [
     "RealText",
     "load_real_text",
     "real_text_results",
+    "real_text_runs",
 ]
 
 RECORD = FOLDER / "real_text.json"
@@ -275,6 +276,34 @@ def real_text_results(
             record, scope, {"resamples": resamples, "exchanges": exchanges, "seed": seed}
         )
     return found
+
+
+def real_text_runs(
+    path: PathLike | None = None, scope: str = POOLED
+) -> tuple[Joined, dict[str, dict[int, tuple[str, Joined]]]]:
+    """The scores themselves, to be pooled or held against each other.
+
+    Args:
+        path: the record, see ``load_real_text``.
+        scope: the name of a source, or ``POOLED``.
+
+    Returns:
+        The base's scores, and by recipe and seed each run's fingerprint and scores.
+
+    Raises:
+        UnreadableFile: the record is missing.
+        InvalidItem: the file is no such record.
+        KeyError: no triplet is of such a scope.
+    """
+    record = load_real_text(path)
+    if scope != POOLED and scope not in {one.source for one in record.triplets}:
+        raise KeyError(scope)
+    runs: dict[str, dict[int, tuple[str, Joined]]] = {}
+    for judge in record.judges:
+        if judge.seed is not None:
+            found = (judge.fingerprint, _joined(record, judge, scope))
+            runs.setdefault(judge.arm, {})[judge.seed] = found
+    return _joined(record, record.judges[0], scope), runs
 
 
 def _measured(record: RealText, scope: str, how: Mapping[str, Any]) -> dict[str, list[SeedResult]]:

@@ -19,6 +19,8 @@ from chaincheck.training_records import FOLDER, part_of, read_run
 
 __all__ = ["rests_on", "seen_triplets", "shown_decoys", "shown_passages"]
 
+_WITH_DECOYS = "triplet-decoy"
+
 
 def _shown(arm: str, seed: int, folder: PathLike) -> tuple[list[Triplet], tuple[str, ...]]:
     """The triplets that a run was trained on, each once, and the cells of them that it saw."""
@@ -45,13 +47,15 @@ def shown_passages(arm: str, seed: int, folder: PathLike = FOLDER) -> set[str]:
 
 
 def shown_decoys(arm: str, seed: int, folder: PathLike = FOLDER) -> list[Item]:
-    """Cells A, B and D of the decoy triplets that a recorded run was trained on, each once.
+    """Cells A, B and D of the decoys of ``training_records.SHOWN``, each triplet once.
 
     Raises:
-        UnreadableFile: the run or the triplets are not recorded.
+        UnreadableFile: the run whose decoys they are is not recorded, or the triplets.
         UsageError: its record holds no recipe that can be read.
     """
-    triplets, _ = _shown(arm, seed, folder)
+    triplets = _shown(arm, seed, folder)[0]
+    if not any(one.variant == "decoy" for one in triplets):
+        triplets = _shown(_WITH_DECOYS, seed, folder)[0]
     return [one.cells[cell] for one in triplets if one.variant == "decoy" for cell in "ABD"]
 
 

@@ -56,8 +56,9 @@ PARTS = ("train", "validation", "test")
 """The files of triplets. They share no bridge, no later step and no earlier one."""
 
 SHOWN = "shown"
-"""Asked about beside the held-out parts: the decoys that a run was itself trained on. They say what
-it could learn at all, where the held-out ones say what that is worth elsewhere."""
+"""Asked about beside the held-out parts: the decoys that a run was itself trained on, or, for a run
+that was trained on none, those that ``triplet-decoy`` with the same seed was trained on. They say
+what could be learned at all, where the held-out ones say what that is worth elsewhere."""
 
 DECOYS = "decoys"
 """The decoys of the validation part, for what is looked into after the test was asked."""
@@ -86,7 +87,7 @@ class Arm:
 _BOTH, _TRIED, _CHOSEN = ("test", "validation"), ("validation",), ("validation", "test")
 
 ARMS: Mapping[str, Arm] = {
-    "triplet": Arm(5, "triplets: real and invented names", _BOTH),
+    "triplet": Arm(5, "triplets: real and invented names", (*_BOTH, DECOYS, SHOWN)),
     "triplet-decoy": Arm(
         5, "triplets: real and invented names, and decoys", (*_BOTH, DECOYS, SHOWN)
     ),

@@ -12,6 +12,7 @@ import pytest
 
 from chaincheck.errors import InvalidItem, UnreadableFile
 from chaincheck.plots_seeds import seeds_figure
+from chaincheck.pooled_runs import pool_runs
 from chaincheck.real_text_results import (
     COMMAND,
     POOLED,
@@ -24,6 +25,7 @@ from chaincheck.real_text_results import (
     RealText,
     load_real_text,
     real_text_results,
+    real_text_runs,
 )
 from chaincheck.training_records import BASE
 from chaincheck.training_results import SeedResult, spread
@@ -196,6 +198,29 @@ def test_runs_stand_under_their_recipe_as_figures_take_them(
     runs = spread(found["musique"]["triplet"], "fict", "contrast")
     assert len(runs.values) == 2
     assert len(seeds_figure(found[POOLED], VARIANTS).axes) == 4
+
+
+@pytest.mark.parametrize("scope", [POOLED, "musique"])
+def test_runs_can_be_pooled_and_held_against_each_other(
+    record: RealText,
+    found: dict[str, dict[str, list[SeedResult]]],
+    tmp_path: Path,
+    scope: str,
+) -> None:
+    base, runs = real_text_runs(write(tmp_path / "r.json", record), scope)
+    assert {arm: list(some) for arm, some in runs.items()} == {
+        arm: [one.seed for one in some] for arm, some in found[scope].items() if arm != BASE
+    }
+    pooled = pool_runs(runs, base, resamples=100, exchanges=50)
+    for arm in runs:
+        for variant in VARIANTS:
+            mean = spread(found[scope][arm], variant, "chain_effect").mean
+            assert pooled[arm].row(variant).chain_effect.estimate == pytest.approx(mean)
+            before = found[scope][BASE][0].row(variant).chain_effect.estimate
+            gain = pooled[arm].differences[variant].chain_effect.interval.estimate
+            assert gain == pytest.approx(mean - before)
+    with pytest.raises(KeyError):
+        real_text_runs(tmp_path / "r.json", "hotpot")
 
 
 def test_three_bridges_bound_nothing(found: dict[str, dict[str, list[SeedResult]]]) -> None:

@@ -67,6 +67,22 @@ def test_it_is_what_the_training_turns_into_tokens(
     assert 0 < len(set(asked)) == len(asked) < 8 * 3
 
 
+def test_without_decoys_of_its_own_a_run_is_asked_about_those_of_another(tmp_path: Path) -> None:
+    training_worlds.write(part_of("train", tmp_path), 8, variants=("real", "fict", "decoy"))
+    plain = {"triplets": 6, "mix": {"real": 1.0, "fict": 1.0}}
+    with_decoys = {"triplets": 6, "mix": {"real": 1.0, "decoy": 1.0}}
+    for seed in (0, 1):
+        record(tmp_path, {**plain, "seed": seed}, "triplet", seed)
+    with pytest.raises(UnreadableFile, match="triplet-decoy-0"):
+        shown_decoys("triplet", 0, tmp_path)
+    for seed in (0, 1):
+        record(tmp_path, {**with_decoys, "seed": seed}, "triplet-decoy", seed)
+    asked = [shown_decoys("triplet", seed, tmp_path) for seed in (0, 1)]
+    assert asked == [shown_decoys("triplet-decoy", seed, tmp_path) for seed in (0, 1)]
+    assert asked[0] != asked[1]
+    assert [len(some) for some in asked] == [9, 9]
+
+
 def test_a_triplet_rests_on_a_passage_if_one_of_its_cells_does(tmp_path: Path) -> None:
     items = training_worlds.triplets(2)
     marked = [

@@ -14,18 +14,18 @@ from recorded_judges import Fake
 
 from chaincheck import plots_seeds, training_results
 from chaincheck.errors import UnreadableFile
-from chaincheck.items import Item, Triplet, read_triplets
+from chaincheck.items import Item, read_triplets
 from chaincheck.judges import Judgment
 from chaincheck.judges.record import LiveJudge
+from chaincheck.pooled_runs import measure_pooled, stacked
 from chaincheck.scores import Joined
 from chaincheck.training_records import BASE, asked_items, log_of, part_of, run_judge
 from chaincheck.training_results import (
     SeedResult,
     Spread,
-    measure_pooled,
     measure_run,
     measure_runs,
-    same_order,
+    seed_differences,
     spread,
 )
 
@@ -141,7 +141,7 @@ class TestPooledRuns:
         pooled = measure_pooled(["triplet", "nominal-real"], home, resamples=200, exchanges=100)
         assert list(pooled) == ["triplet"]
         both = pooled["triplet"]
-        assert (both.seeds, both.against) == ((0, 3), BASE)
+        assert (both.seeds, both.shared, both.against) == ((0, 3), (0, 3), BASE)
         for variant in VARIANTS:
             row = both.row(variant)
             assert (row.n, both.triplets(variant)) == (24, 12)
@@ -170,8 +170,8 @@ class TestPooledRuns:
         one = measure_runs(["triplet"], home, resamples=300)["triplet"][0]
         for variant in VARIANTS:
             assert alone.row(variant).edit_effect == one.row(variant).edit_effect
-        stacked = training_results._stacked([joined(home, 0)] * 3)
-        again = training_results.measure_joined(("x", None), "f" * 64, stacked, resamples=300)
+        threefold = stacked([joined(home, 0)] * 3)
+        again = training_results.measure_joined(("x", None), "f" * 64, threefold, resamples=300)
         for variant in VARIANTS:
             for quantity in ("nominal", "chain_effect", "edit_effect", "contrast"):
                 mine, other = (getattr(some.row(variant), quantity) for some in (again, alone))
@@ -189,6 +189,8 @@ class TestPooledRuns:
             )
             assert (found["triplet"].against, found["triplet"].differences) == (None, {})
             assert found["nominal-fict"].seeds == (1, 3)  # of which the other has one, 3
+            assert found["nominal-fict"].shared == (3,)
+            assert found["triplet"].shared == ()
             only = found["nominal-fict"].differences["real"]
             runs = measure_runs(["triplet", "nominal-fict"], home, resamples=100, exchanges=50)
             mine, held = runs["nominal-fict"][1], runs["triplet"][1]
@@ -196,34 +198,19 @@ class TestPooledRuns:
             assert only.edit_effect.interval.estimate == pytest.approx(
                 mine.row("real").edit_effect.estimate - held.row("real").edit_effect.estimate
             )
+            assert seed_differences(
+                runs["nominal-fict"], runs["triplet"], "real", "edit_effect"
+            ) == {3: pytest.approx(only.edit_effect.interval.estimate)}
+            assert not seed_differences(runs[BASE], runs["triplet"], "real", "contrast")
             none = measure_pooled(["nominal-fict"], home, against="triplet", seeds=2, resamples=50)
             assert none["nominal-fict"].differences == {}
         finally:
             other.unlink()
 
 
-def test_agreement_of_runs_is_counted_triplet_by_triplet(home: Path) -> None:
-    judges = [
-        reader({"A": 1.0, "B": 0.9, "D": 0.2}, 1),
-        reader({"A": 1.0, "B": 1.0, "D": 0.6}, 2),
-    ]
-    rows = [one for one in read_triplets(part_of("test", home)) if one.variant == "fict"]
-
-    def ahead(judge: Fake, triplet: Triplet) -> int:
-        a, b = (next(judge.score([triplet.cells[cell]])).score or 0.0 for cell in "AB")
-        return (a > b) - (a < b)
-
-    same = sum(ahead(judges[0], one) == ahead(judges[1], one) for one in rows)
-    assert 0 < same < len(rows)
-    assert same_order("triplet", "fict", home) == pytest.approx(same / len(rows))
-    assert same_order("nominal-fict", "fict", home) is None
-    with pytest.raises(KeyError):
-        same_order("triplet", "other", home)
-
-
 def joined(home: Path, seed: int) -> Joined:
     items = asked_items("test", home)
-    return training_results._joined(items, run_judge("triplet", seed, home))
+    return training_results.join_judge(items, run_judge("triplet", seed, home))
 
 
 def test_one_judge_can_be_measured_by_itself(home: Path) -> None:
