@@ -39,16 +39,13 @@ def across_questions(
     """
     if not runs:
         raise ValueError("there is no run to measure")
-    wins = np.zeros((1, 1))
-    bridges = None
-    for joined in runs:
-        cells = {one.variant: one for one in joined.cells}[variant]
-        bridges = cells.coarse
-        for whole in (cells.a, cells.b):
-            gaps = np.sign(whole[:, None] - cells.d[None, :])
-            wins = wins + (gaps + 1) / 2 / (2 * len(runs))
-    table = wins
-    units = np.arange(len(table)) if bridges is None else np.unique(bridges, return_inverse=True)[1]
+    cells = [one.of(variant) for one in runs]
+    table = np.zeros((cells[0].n, cells[0].n))
+    for one in cells:
+        for whole in (one.a, one.b):
+            table += (np.sign(whole[:, None] - one.d[None, :]) + 1) / 2
+    table /= 2 * len(cells)
+    units = cells[0].bridges
     count = int(units.max()) + 1
     drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), resamples)
     weights = np.vstack([np.ones(len(units)), drawn[:, units]])
@@ -73,8 +70,5 @@ def parted_by_threshold(
     Raises:
         KeyError: there are no such triplets.
     """
-    shares = []
-    for joined in runs:
-        cells = {one.variant: one for one in joined.cells}[variant]
-        shares.append(float(np.mean((cells.a > threshold) != (cells.b > threshold))))
-    return shares
+    cells = [one.of(variant) for one in runs]
+    return [float(np.mean((one.a > threshold) != (one.b > threshold))) for one in cells]

@@ -96,6 +96,13 @@ class CellScores:
         """Number of triplets."""
         return int(self.a.size)
 
+    @property
+    def bridges(self) -> IntArray:
+        """The coarser key of each triplet as 0, 1, ...; each by itself where none is known."""
+        if self.coarse is None:
+            return np.arange(self.n)
+        return np.unique(self.coarse, return_inverse=True)[1].reshape(-1)
+
 
 def pool(cells: Sequence[CellScores], variant: str = "all") -> CellScores:
     """Put the variants of one file together, to be measured by question.

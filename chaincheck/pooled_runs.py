@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from chaincheck.cells import CellScores
-from chaincheck.errors import PathLike
+from chaincheck.errors import PathLike, UsageError
 from chaincheck.evaluation import Evaluation
 from chaincheck.items import content_hash
 from chaincheck.paired_results import PairedDifference
@@ -72,7 +72,7 @@ def joined_runs(
     Args:
         arm: a name of ``training_records.ARMS``.
         folder: where the records lie.
-        part: "test" or "validation".
+        part: as for ``training_records.asked_items``.
         seeds: take no seed from this one on; None takes all that are recorded.
 
     Returns:
@@ -162,11 +162,14 @@ def measure_pooled(
         arms: names of ``training_records.ARMS``.
         folder: where the records lie.
         against: a recipe, or ``BASE``.
-        part: "test" or "validation".
+        part: as for ``training_records.asked_items``.
         seeds: take no seed from this one on; None takes all that are recorded.
         resamples: bootstrap resamples.
         exchanges: exchanges of the sign-flip test.
         seed: seed of every draw.
+
+    Returns:
+        By recipe what was measured, see ``pool_runs``.
 
     Raises:
         UnreadableFile: the base's record is not there.
@@ -188,9 +191,14 @@ def stacked(runs: Sequence[Joined]) -> Joined:
     """Put what several runs said of the same triplets below one another, bridges as they are.
 
     Args:
-        runs: at least one; all about the same triplets in the same order.
+        runs: at least one.
+
+    Raises:
+        UsageError: they are about different triplets.
     """
     first = runs[0]
+    if any((one.data_hash, one.pair_ids) != (first.data_hash, first.pair_ids) for one in runs):
+        raise UsageError("the runs are about different triplets", remedy="Pool runs of one part")
     cells = []
     for at, one in enumerate(first.cells):
         a, b, d = (np.concatenate([getattr(run.cells[at], x) for run in runs]) for x in "abd")

@@ -45,6 +45,7 @@ from chaincheck.training_records import (
     part_of,
     recipe_of,
     release_of,
+    run_judge,
     run_of,
     work_folder,
 )
@@ -213,6 +214,8 @@ def make_record(
     if missing:
         name = BASE if arm == BASE else f"{arm}-{seed}"
         judge = open_run(name, adapter=adapter, threads=threads)
+        for part in set(parts) - set(missing):
+            _refuse_other_weights(judge, arm, seed, home, part)
         for part in missing:
             log = log_of(arm, seed, home, part)
             if arm == BASE and part == "test":
@@ -224,6 +227,20 @@ def make_record(
         candidate, partial(asked_items, "test", home)
     ):
         _release(home, _trained(arm, seed, home, threads), threads)
+
+
+def _refuse_other_weights(judge: Judge, arm: str, seed: int, home: Path, part: str) -> None:
+    """Refuse to add to the records of a run what another training of it says.
+
+    Raises:
+        UsageError: the judge is not the one that was asked before.
+    """
+    if judge.fingerprint != run_judge(arm, seed, home, part).fingerprint:
+        raise UsageError(
+            f"{judge.name} has other weights or settings than what was recorded of it ({part})",
+            remedy="Delete all records of this run to make them anew, or put its folder back "
+            "into the cache",
+        )
 
 
 def _asked(part: str, arm: str, seed: int, home: Path) -> list[Item]:

@@ -10,7 +10,7 @@ away, and what a single run does, which they do. ``edit_precision`` takes the tw
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -32,9 +32,6 @@ __all__ = [
     "triplets_to_show",
 ]
 
-Runs = Mapping[int, tuple[str, Joined]]
-"""By seed a judge's fingerprint and its scores, as ``pooled_runs.joined_runs`` gives them."""
-
 _SIGNS = (-1, 0, 1)
 
 
@@ -47,8 +44,8 @@ class Agreement:
         share: of the triplets on which two runs agree, a mean over all pairs of runs; a tie agrees
             with a tie.
         chance: the same if each run kept its own lean and tossed for every triplet by itself.
-        kappa: (share - chance) / (1 - chance), Cohen's kappa (Cohen 1960), a mean over the pairs;
-            the interval resamples bridges.
+        kappa: (share - chance) / (1 - chance), Cohen's kappa (Cohen 1960), a mean over the
+            pairs that could disagree; the interval resamples bridges.
     """
 
     runs: int
@@ -72,25 +69,20 @@ class EditPrecision:
     endless: float
 
 
-def _orders(runs: Runs, variant: str) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+def _orders(runs: Sequence[Joined], variant: str) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
     """Signs of A less B, shape (runs, n), and the bridges, shape (n,)."""
-    rows = []
-    bridges: NDArray[np.int64] | None = None
-    for _, joined in runs.values():
-        cells = {one.variant: one for one in joined.cells}[variant]
-        rows.append(np.sign(cells.a - cells.b).astype(np.int8))
-        bridges = cells.coarse
-    assert bridges is not None
-    return np.array(rows), np.unique(bridges, return_inverse=True)[1]
+    cells = [one.of(variant) for one in runs]
+    signs = np.array([np.sign(one.a - one.b) for one in cells], dtype=np.int8)
+    return signs, cells[0].bridges
 
 
 def order_agreement(
-    runs: Runs, variant: str, *, resamples: int = 2000, seed: int = 0
+    runs: Sequence[Joined], variant: str, *, resamples: int = 2000, seed: int = 0
 ) -> Agreement | None:
     """How often two runs agree on which of A and B scores higher, and by chance would.
 
     Args:
-        runs: the runs of one recipe.
+        runs: what the runs of one recipe said of the same triplets.
         variant: which triplets.
         resamples: bootstrap resamples.
         seed: seed of the draws.
@@ -137,7 +129,7 @@ def order_agreement(
     )
 
 
-def edit_precision(runs: Runs, variant: str, level: float = 0.95) -> EditPrecision:
+def edit_precision(runs: Sequence[Joined], variant: str, level: float = 0.95) -> EditPrecision:
     """Take the uncertainty of a mean edit effect apart.
 
     With u the sums over a bridge of a run's outcomes less their mean, the covariance of two runs'
@@ -145,7 +137,7 @@ def edit_precision(runs: Runs, variant: str, level: float = 0.95) -> EditPrecisi
     (v - c) / k + c, with v the mean variance of a run and c the mean covariance of two.
 
     Args:
-        runs: the runs of one recipe.
+        runs: what the runs of one recipe said of the same triplets.
         variant: which triplets.
         level: coverage of the interval whose halves are given.
 
@@ -199,7 +191,7 @@ def triplets_to_show(
 
 
 def apart_by_chance(
-    runs: Runs,
+    runs: Sequence[Joined],
     variant: str,
     quantity: str = "edit_effect",
     *,
@@ -212,7 +204,7 @@ def apart_by_chance(
     zero says little of two recipes.
 
     Args:
-        runs: the runs of one recipe.
+        runs: what the runs of one recipe said of the same triplets.
         variant: which triplets.
         quantity: a difference of ``PairedDifference``.
         resamples: bootstrap resamples of each comparison.
@@ -225,11 +217,11 @@ def apart_by_chance(
         KeyError: there are no such triplets.
     """
     out = pairs = 0
-    for (one, (_, first)), (other, (_, second)) in combinations(runs.items(), 2):
+    for (one, first), (other, second) in combinations(enumerate(runs), 2):
         compared = compare_joined(
             first,
             second,
-            names=(f"seed {one}", f"seed {other}"),
+            names=(f"run {one}", f"run {other}"),
             cluster=CLUSTER,
             resamples=resamples,
             exchanges=1,
@@ -241,18 +233,15 @@ def apart_by_chance(
     return out, pairs
 
 
-def edit_distances(runs: Runs, variant: str) -> list[float]:
+def edit_distances(runs: Sequence[Joined], variant: str) -> list[float]:
     """How far A and B lie apart, whichever is ahead: the mean of |A - B| by run, in log-odds.
 
     Args:
-        runs: the runs of one recipe.
+        runs: what the runs of one recipe said of the same triplets.
         variant: which triplets.
 
     Raises:
         KeyError: there are no such triplets.
     """
-    found = []
-    for _, joined in runs.values():
-        cells = {one.variant: one for one in joined.cells}[variant]
-        found.append(float(np.mean(np.abs(cells.a - cells.b))))
-    return found
+    cells = [one.of(variant) for one in runs]
+    return [float(np.mean(np.abs(one.a - one.b))) for one in cells]

@@ -54,6 +54,17 @@ class Joined:
     scores_hash: str
     dropped: dict[str, int] = field(default_factory=dict)
 
+    def of(self, variant: str) -> CellScores:
+        """The scores of one variant, of the first file that has it.
+
+        Raises:
+            KeyError: there are none.
+        """
+        for one in self.cells:
+            if one.variant == variant:
+                return one
+        raise KeyError(variant)
+
 
 class _Triplet:
     """A triplet while its rows come in; slots, since there may be 100,000 of them."""

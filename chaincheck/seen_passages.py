@@ -10,27 +10,29 @@ triplets out.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chaincheck.errors import PathLike
 from chaincheck.items import Item, Triplet, read_triplets
-from chaincheck.training_records import FOLDER, part_of, read_run
+from chaincheck.training_records import FOLDER, part_of, read_run, recipe_of
+
+if TYPE_CHECKING:
+    from chaincheck.training.recipe import Recipe
 
 __all__ = ["rests_on", "seen_triplets", "shown_decoys", "shown_passages"]
 
 _WITH_DECOYS = "triplet-decoy"
 
 
-def _shown(arm: str, seed: int, folder: PathLike) -> tuple[list[Triplet], tuple[str, ...]]:
-    """The triplets that a run was trained on, each once, and the cells of them that it saw."""
+def _shown(recipe: Recipe, folder: PathLike) -> list[Triplet]:
+    """The triplets that a recipe with its seed is trained on, each once."""
     from chaincheck.training.examples import draw
-    from chaincheck.training.recipe import read_recipe
 
-    recipe = read_recipe(read_run(arm, seed, folder).recipe)
     triplets = read_triplets(part_of("train", folder))
     drawn = draw(triplets, recipe, np.random.default_rng(recipe.seed))
-    return [triplets[place] for place in sorted(set(drawn))], recipe.cells
+    return [triplets[place] for place in sorted(set(drawn))]
 
 
 def shown_passages(arm: str, seed: int, folder: PathLike = FOLDER) -> set[str]:
@@ -42,20 +44,30 @@ def shown_passages(arm: str, seed: int, folder: PathLike = FOLDER) -> set[str]:
         UnreadableFile: the run or the triplets are not recorded.
         UsageError: its record holds no recipe that can be read.
     """
-    triplets, cells = _shown(arm, seed, folder)
-    return {passage for one in triplets for cell in cells for passage in one.cells[cell].passages}
+    from chaincheck.training.recipe import read_recipe
+
+    recipe = read_recipe(read_run(arm, seed, folder).recipe)
+    return {
+        passage
+        for one in _shown(recipe, folder)
+        for cell in recipe.cells
+        for passage in one.cells[cell].passages
+    }
 
 
 def shown_decoys(arm: str, seed: int, folder: PathLike = FOLDER) -> list[Item]:
     """Cells A, B and D of the decoys of ``training_records.SHOWN``, each triplet once.
 
     Raises:
-        UnreadableFile: the run whose decoys they are is not recorded, or the triplets.
+        UnreadableFile: the run or the triplets are not recorded.
         UsageError: its record holds no recipe that can be read.
     """
-    triplets = _shown(arm, seed, folder)[0]
+    from chaincheck.training.recipe import load_recipe, read_recipe
+
+    triplets = _shown(read_recipe(read_run(arm, seed, folder).recipe), folder)
     if not any(one.variant == "decoy" for one in triplets):
-        triplets = _shown(_WITH_DECOYS, seed, folder)[0]
+        # By the recipe's file: that run may not have been made yet.
+        triplets = _shown(load_recipe(recipe_of(_WITH_DECOYS), {"seed": seed}), folder)
     return [one.cells[cell] for one in triplets if one.variant == "decoy" for cell in "ABD"]
 
 

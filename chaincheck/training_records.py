@@ -166,7 +166,7 @@ def run_of(arm: str, seed: int, folder: PathLike = FOLDER) -> Path:
 
 
 def recorded_seeds(arm: str, folder: PathLike = FOLDER, part: str = "test") -> list[int]:
-    """The seeds of a recipe whose records about one of ``PARTS`` are there."""
+    """The seeds of a recipe whose records about a part are there, see ``log_of``."""
     seeds = range(ARMS[arm].seeds)
     return [seed for seed in seeds if log_of(arm, seed, folder, part).exists()]
 

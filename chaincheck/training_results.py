@@ -167,7 +167,7 @@ def measure_runs(
     Args:
         arms: names of ``training_records.ARMS``.
         folder: where the records lie.
-        part: "test" or "validation".
+        part: as for ``training_records.asked_items``.
         resamples: bootstrap resamples.
         exchanges: exchanges of the sign-flip test.
         seed: seed of every draw.

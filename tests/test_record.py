@@ -456,14 +456,16 @@ class TestProvenance:
 
         def say(item: Item) -> Judgment:
             number = int(item.item_id[1:])
-            flags = ("cut", f"refused: {shares[number]} of the mass") if number < 4 else ("cut",)
+            flags = ("cut at 9", "cut at 9", "cut at 12")
+            if number < 4:
+                flags = (*flags, f"refused: {shares[number]} of the mass")
             return Judgment(item_id=item.item_id, score=0.5, flags=flags)
 
         with LiveJudge(Fake(say), path) as asking:
             list(asking.score(make_items(5)))
             caveats = asking.provenance().caveats
         assert caveats == (
-            "5 judgments are flagged 'cut'",
+            "5 judgments are flagged 'cut at 12' or alike (2 wordings)",
             "4 judgments are flagged 'refused: 0 of the mass' or alike (4 wordings)",
         )
 

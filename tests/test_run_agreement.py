@@ -25,16 +25,15 @@ from chaincheck.scores import Joined
 from chaincheck.training_results import measure_joined
 
 
-def runs(orders: Sequence[Sequence[int]], bridges: Sequence[int]) -> dict[int, tuple[str, Joined]]:
+def runs(orders: Sequence[Sequence[int]], bridges: Sequence[int] | None) -> list[Joined]:
     """Runs whose A is ahead, level or behind as told; D is last always."""
-    found = {}
+    found = []
     for seed, signs in enumerate(orders):
         a = np.array(signs, dtype=np.float64)
-        cells = CellScores(
-            "f", "real", a, np.zeros(len(a)), np.full(len(a), -9.0), coarse=np.array(bridges)
-        )
+        d, coarse = np.full(len(a), -9.0), None if bridges is None else np.array(bridges)
+        cells = CellScores("f", "real", a, np.zeros(len(a)), d, coarse=coarse)
         pairs = (tuple(str(place) for place in range(len(a))),)
-        found[seed] = (f"{seed:064d}", Joined((cells,), pairs, "data", f"scores {seed}"))
+        found.append(Joined((cells,), pairs, "data", f"scores {seed}"))
     return found
 
 
@@ -95,6 +94,23 @@ def test_what_runs_that_are_alike_or_opposite_agree_on() -> None:
         order_agreement(runs([order] * 2, range(20)), "fict")
 
 
+def test_the_interval_of_kappa_draws_bridges_whole() -> None:
+    orders = [[1, -1, 1, 1, -1] * 4, [1, -1, -1, 1, 1] * 4]
+    one = order_agreement(runs(orders, [4] * 20), "real")
+    assert one is not None
+    assert one.kappa.high == pytest.approx(one.kappa.low)
+    alone = order_agreement(runs(orders, range(20)), "real")
+    assert alone is not None
+    assert alone.kappa.low < alone.kappa.estimate < alone.kappa.high
+    assert order_agreement(runs(orders, None), "real") == alone
+    twice = [[sign for sign in signs for _ in (0, 1)] for signs in orders]
+    doubled = order_agreement(runs(twice, [place // 2 for place in range(40)]), "real")
+    assert doubled is not None
+    assert (doubled.kappa.low, doubled.kappa.high) == pytest.approx(
+        (alone.kappa.low, alone.kappa.high)
+    )
+
+
 @settings(max_examples=100, deadline=None)
 @given(worlds())
 def test_precision_is_that_of_sums_over_bridges(world: tuple[list[list[int]], list[int]]) -> None:
@@ -127,7 +143,7 @@ def test_precision_agrees_with_the_bootstrap_of_the_pooled_runs() -> None:
     liking = generator.normal(size=120)
     orders = [list(np.sign(liking + generator.normal(size=120)).astype(int)) for _ in range(4)]
     some = runs(orders, [place // 2 for place in range(120)])
-    together = stacked([joined for _, joined in some.values()])
+    together = stacked(some)
     row = measure_joined(("x", None), "f" * 64, together, resamples=4000, exchanges=1).row("real")
     found = edit_precision(some, "real")
     assert (row.edit_effect.high - row.edit_effect.low) / 2 == pytest.approx(found.now, rel=0.08)

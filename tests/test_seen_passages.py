@@ -10,10 +10,19 @@ import msgspec
 import pytest
 import training_worlds
 
+from chaincheck import training_records
 from chaincheck.errors import UnreadableFile
 from chaincheck.items import read_triplets, write_items
 from chaincheck.seen_passages import rests_on, seen_triplets, shown_decoys, shown_passages
-from chaincheck.training_records import Run, part_of, read_run, recorded_seeds, run_of
+from chaincheck.training.recipe import load_recipe
+from chaincheck.training_records import (
+    Run,
+    part_of,
+    read_run,
+    recipe_of,
+    recorded_seeds,
+    run_of,
+)
 
 
 def record(home: Path, recipe: dict[str, Any], arm: str = "triplet", seed: int = 0) -> None:
@@ -67,20 +76,28 @@ def test_it_is_what_the_training_turns_into_tokens(
     assert 0 < len(set(asked)) == len(asked) < 8 * 3
 
 
-def test_without_decoys_of_its_own_a_run_is_asked_about_those_of_another(tmp_path: Path) -> None:
+def test_without_decoys_of_its_own_a_run_is_asked_about_those_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By that recipe's file: its run may not have been made yet."""
     training_worlds.write(part_of("train", tmp_path), 8, variants=("real", "fict", "decoy"))
+    (tmp_path / "recipes").mkdir()
+    (tmp_path / "recipes" / "triplet-decoy.toml").write_text(
+        "triplets = 6\n[mix]\nreal = 1.0\ndecoy = 1.0\n", "utf-8"
+    )
+    monkeypatch.setattr(training_records, "_BOOK", tmp_path)
     plain = {"triplets": 6, "mix": {"real": 1.0, "fict": 1.0}}
-    with_decoys = {"triplets": 6, "mix": {"real": 1.0, "decoy": 1.0}}
     for seed in (0, 1):
         record(tmp_path, {**plain, "seed": seed}, "triplet", seed)
-    with pytest.raises(UnreadableFile, match="triplet-decoy-0"):
-        shown_decoys("triplet", 0, tmp_path)
-    for seed in (0, 1):
-        record(tmp_path, {**with_decoys, "seed": seed}, "triplet-decoy", seed)
     asked = [shown_decoys("triplet", seed, tmp_path) for seed in (0, 1)]
+    for seed in (0, 1):
+        settings = load_recipe(recipe_of("triplet-decoy"), {"seed": seed}).settings
+        record(tmp_path, settings, "triplet-decoy", seed)
     assert asked == [shown_decoys("triplet-decoy", seed, tmp_path) for seed in (0, 1)]
     assert asked[0] != asked[1]
     assert [len(some) for some in asked] == [9, 9]
+    with pytest.raises(UnreadableFile, match="triplet-2"):
+        shown_decoys("triplet", 2, tmp_path)
 
 
 def test_a_triplet_rests_on_a_passage_if_one_of_its_cells_does(tmp_path: Path) -> None:

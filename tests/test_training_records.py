@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
+import tiny_language_models
+import training_worlds
 
-from chaincheck import record_training, training_records
+from chaincheck import record_training, seen_passages, training_records
 from chaincheck.audit_records import triplets_of
 from chaincheck.errors import UnreadableFile, UsageError
 from chaincheck.items import Triplet, read_triplets
@@ -34,6 +37,7 @@ from chaincheck.training_records import (
     recorded_seeds,
     release_of,
     run_judge,
+    work_folder,
 )
 
 RECORDED = [(arm, seed) for arm in ARMS for seed in recorded_seeds(arm, FOLDER, ARMS[arm].parts[0])]
@@ -83,6 +87,8 @@ class TestTheBook:
             asked = shown_decoys(arm, seed) if part == SHOWN else asked_items(part)
             assert judge.missing(asked) == []
             assert judge.instrument["model"]["adapter"]["weights"]
+            # All that is recorded of a run was said by one judge.
+            assert judge.fingerprint == run_judge(arm, seed, part=ARMS[arm].parts[0]).fingerprint
             # Runs differ in their weights and in nothing else.
             base = run_judge(BASE).instrument
             assert {**base, "model": None} == {**judge.instrument, "model": None}
@@ -114,21 +120,23 @@ class TestTheBook:
         assert max(path.stat().st_size for path in files) < 1_000_000
 
 
-def test_a_run_is_recorded_released_and_not_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def small_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tiny base, two recipes, one of them with decoys, and a folder with triplets."""
     pytest.importorskip("torch", reason="the extra 'judges' is not installed")
     pytest.importorskip("peft", reason="the extra 'training' is not installed")
-    import tiny_language_models as tiny
-    import training_worlds
-
-    tiny.save(tmp_path / "tiny", "qwen3", chat=tiny.CHAT)
+    tiny_language_models.save(tmp_path / "tiny", "qwen3")
     monkeypatch.setenv("CHAINCHECK_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(record_training, "_MODEL", str(tmp_path / "tiny"))
     monkeypatch.setattr(training_records, "_BOOK", tmp_path)
     monkeypatch.setattr(
-        training_records, "ARMS", {"mine": Arm(1, "x", ("test", "validation", DECOYS, SHOWN))}
+        training_records,
+        "ARMS",
+        {
+            "plain": Arm(1, "no decoys", (SHOWN,)),  # asked about those of the next one
+            "mine": Arm(1, "x", ("test", "validation", DECOYS, SHOWN)),
+        },
     )
+    monkeypatch.setattr(seen_passages, "_WITH_DECOYS", "mine")
     monkeypatch.setattr(training_records, "RELEASED", ("mine", 0))
     (tmp_path / "recipes").mkdir()
     (tmp_path / "recipes" / "mine.toml").write_text(
@@ -136,12 +144,24 @@ def test_a_run_is_recorded_released_and_not_made_again(
         "[mix]\nreal = 1.0\ndecoy = 2.0\n",
         "utf-8",
     )
+    (tmp_path / "recipes" / "plain.toml").write_text(
+        'prompt = "brief"\nbatch = 2\ntriplets = 2\ndtype = "float32"\n[lora]\nrank = 2\n'
+        "[mix]\nreal = 1.0\n",
+        "utf-8",
+    )
     home = tmp_path / "records"
     home.mkdir()
     variants = ("real", "fict", "decoy")
     for part, start in zip(PARTS, (0, 20, 40), strict=True):
         training_worlds.write(part_of(part, home), 3, start=start, variants=variants)
-    arguments = ["base", "mine:0", "--out", str(home), "--threads", "1"]
+    return home
+
+
+def test_a_run_is_recorded_released_and_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = small_world(tmp_path, monkeypatch)
+    arguments = ["base", "plain", "mine:0", "--out", str(home), "--threads", "1"]
     assert main(arguments) == 0
     made = {path: path.stat().st_mtime_ns for path in home.rglob("*") if path.is_file()}
     assert {path.name for path in made} == {
@@ -149,12 +169,15 @@ def test_a_run_is_recorded_released_and_not_made_again(
         *("base.validation.jsonl.gz", "base.jsonl", "candidate.jsonl"),
         *("gate.toml", "gate.lock.json", "merge.json"),
         *("mine-0.jsonl.gz", "mine-0.validation.jsonl.gz", "mine-0.run.json.gz"),
+        *("plain-0.run.json.gz", "plain-0.shown.jsonl.gz"),
         *("mine-0.shown.jsonl.gz", "mine-0.decoys.jsonl.gz", "base.decoys.jsonl.gz"),
     }
     for part in ("test", "validation", DECOYS):
         assert RecordedJudge(log_of("mine", 0, home, part)).missing(asked_items(part, home)) == []
-    assert {item.variant for item in asked_items("validation", home)} == {"real", "fict"}
-    assert {item.variant for item in asked_items(DECOYS, home)} == {"decoy"}
+    kinds = {
+        part: {item.variant for item in asked_items(part, home)} for part in ("validation", DECOYS)
+    }
+    assert kinds == {"validation": {"real", "fict"}, DECOYS: {"decoy"}}
     both = {item.item_id for part in ("validation", DECOYS) for item in asked_items(part, home)}
     assert both == {
         triplet.cells[cell].item_id
@@ -165,6 +188,7 @@ def test_a_run_is_recorded_released_and_not_made_again(
     assert len(shown) == 9
     assert {item.variant for item in shown} == {"decoy"}
     assert RecordedJudge(log_of("mine", 0, home, SHOWN)).missing(shown) == []
+    assert run_judge("plain", 0, home, SHOWN).missing(shown) == []
     assert read_run("mine", 0, home).summary["steps"] == [2, 2]
     assert not check_gate(release_of(home) / "gate.toml").passed
     # Nothing is left to be done, and what was lost is made anew without training again.
@@ -179,6 +203,13 @@ def test_a_run_is_recorded_released_and_not_made_again(
         judge = RecordedJudge(release_of(home) / name)
         assert judge.missing(asked_items("test", home)) == []
     assert log_of("mine", 0, home).exists()
+    # Of a run whose folder is lost what is still lacking cannot be asked: it is another run's.
+    shutil.rmtree(work_folder("mine", 0))
+    log_of("mine", 0, home, SHOWN).unlink()
+    tiny_language_models.save(tmp_path / "tiny", "qwen3", seed=1)
+    assert main(["mine", "--out", str(home), "--threads", "1"]) == 2
+    assert "mine-0 has other weights" in capsys.readouterr().err
+    assert not log_of("mine", 0, home, SHOWN).exists()
     text = "".join(path.read_bytes().decode("latin-1") for path in made if path.suffix != ".gz")
     assert str(tmp_path) not in text, "no path of a machine"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import hashlib
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ import training_worlds
 from recorded_judges import Fake
 
 from chaincheck import plots_seeds, training_results
-from chaincheck.errors import UnreadableFile
+from chaincheck.errors import UnreadableFile, UsageError
 from chaincheck.items import Item, read_triplets
 from chaincheck.judges import Judgment
 from chaincheck.judges.record import LiveJudge
@@ -23,6 +24,7 @@ from chaincheck.training_records import BASE, asked_items, log_of, part_of, run_
 from chaincheck.training_results import (
     SeedResult,
     Spread,
+    join_judge,
     measure_run,
     measure_runs,
     seed_differences,
@@ -178,6 +180,15 @@ class TestPooledRuns:
                 assert mine.estimate == pytest.approx(other.estimate)
                 assert (mine.low, mine.high) == pytest.approx((other.low, other.high))
 
+    def test_runs_about_different_triplets_are_refused(self, home: Path) -> None:
+        whole = joined(home, 0)
+        some = [item for item in asked_items("test", home) if item.pair_id[-1] in "02468"]
+        part = join_judge(some, run_judge("triplet", 0, home))
+        other = dataclasses.replace(whole, pair_ids=tuple(row[::-1] for row in whole.pair_ids))
+        for one in (part, other):
+            with pytest.raises(UsageError, match="different triplets"):
+                stacked([whole, one])
+
     def test_recipes_are_held_against_each_other_seed_by_seed(
         self, home: Path, tmp_path: Path
     ) -> None:
@@ -210,7 +221,7 @@ class TestPooledRuns:
 
 def joined(home: Path, seed: int) -> Joined:
     items = asked_items("test", home)
-    return training_results.join_judge(items, run_judge("triplet", seed, home))
+    return join_judge(items, run_judge("triplet", seed, home))
 
 
 def test_one_judge_can_be_measured_by_itself(home: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from chaincheck.errors import (  # noqa: E402
     UnwritableOutput,
     UsageError,
 )
-from chaincheck.items import read_items, write_items  # noqa: E402
+from chaincheck.items import read_items, read_triplets, write_items  # noqa: E402
 from chaincheck.judges import open_judge  # noqa: E402
 from chaincheck.judges.causal import CausalSettings  # noqa: E402
 from chaincheck.judges.causal_model import load_causal_model  # noqa: E402
@@ -390,6 +391,9 @@ def validated(
     folder = tmp_path_factory.mktemp("validated") / "run"
     summary = train(str(base), data, folder, recipe(**VALIDATED), validation=held_out)
     assert summary.kept + 5 < summary.steps[1]
+    counts = Counter(triplet.variant for triplet in read_triplets(held_out))
+    assert summary.validated == counts
+    assert all(f"{name} (n = {count})" in summary.to_text() for name, count in counts.items())
     return folder, summary.kept
 
 

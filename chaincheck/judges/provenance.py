@@ -92,7 +92,9 @@ class Used:
         self._signed: dict[str, str] = {}
         self._acquisitions: Counter[str] = Counter()
         self._models: Counter[str] = Counter()
+        # Flags that differ in numbers alone are one kind: a judgment has it or not.
         self._flags: Counter[str] = Counter()
+        self._worded: dict[str, set[str]] = {}
         self._bounded = 0
 
     def add(self, record: Record) -> None:
@@ -111,7 +113,9 @@ class Used:
             return
         self._signed[content] = signed(content, judgment)
         self._acquisitions[acquisition] += 1
-        self._flags.update(judgment.flags)
+        self._flags.update({_NUMBER.sub("#", flag) for flag in judgment.flags})
+        for flag in judgment.flags:
+            self._worded.setdefault(_NUMBER.sub("#", flag), set()).add(flag)
         self._bounded += judgment.score is None
         if judgment.model is not None:
             self._models[judgment.model] += 1
@@ -161,13 +165,10 @@ class Used:
             yield f"the replies name {len(self._models)} models: {_counted(self._models)}"
         if self._bounded:
             yield f"of {self._bounded:,} items the judge gave bounds, not a score"
-        alike: dict[str, list[str]] = {}
-        for flag in sorted(self._flags):
-            alike.setdefault(_NUMBER.sub("#", flag), []).append(flag)
-        for flags in alike.values():
-            count = sum(self._flags[flag] for flag in flags)
-            more = f" or alike ({len(flags):,} wordings)" if len(flags) > 1 else ""
-            yield f"{count:,} judgments are flagged {quote(flags[0])}{more}"
+        for kind, count in sorted(self._flags.items(), key=lambda one: min(self._worded[one[0]])):
+            worded = self._worded[kind]
+            more = f" or alike ({len(worded):,} wordings)" if len(worded) > 1 else ""
+            yield f"{count:,} judgments are flagged {quote(min(worded))}{more}"
 
 
 def _counted(counts: Counter[str]) -> str:
